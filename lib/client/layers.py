@@ -1,0 +1,62 @@
+"""Layers around `client.messages.create`: each sees a Call, may change it, sends it on, and sees the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call to `messages.create`, on its way through the layers."""
+
+    request: dict[str, Any]     # the keyword arguments
+    step: str = ""              # label, merge, summary, agent …
+    subject: str = ""           # what it is about: a ticket's key, a cause
+
+    def with_request(self, **changes: Any) -> Call:
+        return replace(self, request={**self.request, **changes})
+
+
+Next = Callable[[Call], Any]
+Layer = Callable[[Call, Next], Any]     # layer(call, call_next) -> Message
+
+
+class _Messages:
+    def __init__(self, send: Next):
+        self._send = send
+
+    def create(self, **request: Any) -> Any:
+        return self._send(Call(request))
+
+
+class LayeredClient:
+    """Anything that takes a client takes this: it has `.messages.create(**request)`."""
+
+    def __init__(self, send: Next):
+        self.send = send
+        self.messages = _Messages(send)
+
+
+def layered(client: Any, *layers: Layer) -> LayeredClient:
+    """`client` with `layers` around it, the first outermost. Layering a layered client keeps the Call's step."""
+    send: Next = client.send if isinstance(client, LayeredClient) else lambda call: client.messages.create(**call.request)
+    for layer in reversed(layers):
+        send = _around(layer, send)
+    return LayeredClient(send)
+
+
+def _around(layer: Layer, send: Next) -> Next:
+    return lambda call: layer(call, send)
+
+
+def step(name: str, subject: Callable[[dict[str, Any]], str] = lambda request: "") -> Layer:
+    """Names the step a call belongs to; `subject` reads from the request what the call is about."""
+    return lambda call, call_next: call_next(replace(call, step=name, subject=subject(call.request)))
+
+
+def with_defaults(**fields: Any) -> Layer:
+    """Request fields for every call of a step, such as max_tokens; None leaves a field out."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    return lambda call, call_next: call_next(call.with_request(**given))

@@ -1,0 +1,73 @@
+"""A design is what the person edits: prompts, tools, models, limits. Immutable, and versioned by its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kind of model call: `label`, `merge`, `summary` in the pipeline, `agent` in the agent."""
+
+    model: str
+    system: str
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class ToolText:
+    """What the model is told of a tool. `key` names the function behind it and never changes."""
+
+    key: str
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    enabled: bool = True
+
+
+@dataclass(frozen=True)
+class Limits:
+    max_turns: int = 60             # replies of the agent
+    max_tokens: int = 5_000_000     # input + output tokens of one run
+    max_usd: float = 5.0            # of one run, where prices are known
+    max_seconds: float = 1_800.0    # of one run
+
+
+@dataclass(frozen=True)
+class Design:
+    name: str
+    steps: dict[str, Step]
+    tools: tuple[ToolText, ...]
+    limits: Limits = Limits()
+    k: int = 5                      # how many causes
+    workers: int = 8                # calls at once in the pipeline
+    retries: int = 1                # of an invalid reply
+    parallel_tools: bool = False    # the agent may call several tools in one turn
+
+    @cached_property
+    def version(self) -> str:
+        """Ten hex digits that change when anything but the name does."""
+        content = {**self.to_dict(), "name": ""}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:10]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Design:
+        return Design(**{
+            **data,
+            "steps": {name: Step(**s) for name, s in data["steps"].items()},
+            "tools": tuple(ToolText(**t) for t in data["tools"]),
+            "limits": Limits(**data["limits"]),
+        })
+
+    def with_step(self, name: str, **changes: Any) -> Design:
+        return replace(self, steps={**self.steps, name: replace(self.steps[name], **changes)})
+
+    def with_tool(self, key: str, **changes: Any) -> Design:
+        return replace(self, tools=tuple(replace(t, **changes) if t.key == key else t for t in self.tools))

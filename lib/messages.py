@@ -1,0 +1,29 @@
+"""Reading the API's messages and blocks, whether they are SDK objects or plain dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def get(thing: Any, name: str, default: Any = None) -> Any:
+    """Field `name` of an SDK object or a dict; `default` where it is absent or null."""
+    value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+    return default if value is None else value
+
+
+def as_dict(thing: Any) -> Any:
+    """A block or message as plain JSON data, every field as it came, nothing added."""
+    if isinstance(thing, dict):
+        return thing
+    return thing.model_dump(mode="json", exclude_unset=True)
+
+
+def blocks(message: Any) -> list[Any]:
+    """The content blocks of a reply; a server that sent a bare string is read as one text block, null as none."""
+    content = get(message, "content", [])
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def text_of(message: Any) -> str:
+    """All text blocks of a reply, joined; thinking and tool calls are left out."""
+    return "".join(get(b, "text", "") for b in blocks(message) if get(b, "type") == "text")

@@ -1,0 +1,71 @@
+"""The answer to the question, the same for every shape: causes with tickets and customers, and what code checked."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Customer:
+    id: str
+    name: str = ""
+    plan: str = ""
+    region: str = ""
+    monthly_revenue: float | None = None    # in the database's own currency; None = not stated
+    known: bool = True                      # False: a ticket names it, the database does not have it
+    tickets: int = 0                        # of this cause
+
+
+@dataclass(frozen=True)
+class Evidence:
+    ticket: str             # ticket key
+    quote: str
+    found: bool             # the quote stands in that ticket, white space aside
+
+
+@dataclass(frozen=True)
+class Cause:
+    name: str
+    tickets: tuple[str, ...]                # ticket keys, in input order
+    customers: tuple[Customer, ...]         # joined by code from `tickets`, highest revenue first
+    products: tuple[str, ...] = ()          # names, most frequent first
+    summary: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    claimed: int | None = None              # the count the model stated; None where code did the counting
+
+    @property
+    def count(self) -> int:
+        return len(self.tickets)
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str               # "counts", "tickets exist", "quotes", "customers in the database" …
+    passed: bool
+    detail: str             # one plain line: claimed against found, or what is missing
+    cause: str = ""         # empty = about the whole report
+
+
+@dataclass(frozen=True)
+class Report:
+    shape: str                              # pipeline | agent
+    k: int
+    causes: tuple[Cause, ...]               # ranked: count, then name; at most k
+    checks: tuple[Check, ...]
+    total: int                              # tickets in the data
+    labels: dict[str, str]                  # ticket key -> final cause, for every ticket the shape placed
+    failed: dict[str, str]                  # ticket key -> why it has no label
+    other: int = 0                          # labelled tickets outside the top k
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Report:
+        causes = tuple(
+            Cause(**{**c, "tickets": tuple(c["tickets"]), "products": tuple(c["products"]),
+                     "customers": tuple(Customer(**x) for x in c["customers"]),
+                     "evidence": tuple(Evidence(**x) for x in c["evidence"])})
+            for c in data["causes"])
+        return Report(**{**data, "causes": causes, "checks": tuple(Check(**c) for c in data["checks"])})
