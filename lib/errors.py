@@ -69,6 +69,14 @@ class ServerTrouble(CallError):
     """Rate limited, overloaded, a server error, a timeout or a lost connection, after the SDK's own retries."""
 
 
+class Busy(ServerTrouble):
+    """Rate limited or overloaded: the same call may work after `retry_after` seconds (None: the server did not say)."""
+
+    def __init__(self, message: str, retry_after: float | None = None):
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 # --- the whole run ---------------------------------------------------------------------------------------------------
 
 
@@ -84,12 +92,20 @@ class BudgetReached(RunEnded):
     """The next call could have gone over a limit of tokens, money or time, so it was not sent."""
 
 
+class StaysBusy(Busy, RunEnded):
+    """The server stayed busy through every pause, or asks for a longer one than a run waits."""
+
+
+class Repeating(RunEnded):
+    """The model makes the same tool call again and again and gets the same result each time."""
+
+
 class Unusable(RunEnded):
     """The endpoint cannot serve this run at all: every further call would fail in the same way."""
 
 
 class WrongKey(Unusable):
-    """401 or 403."""
+    """401 or 403, or a key that cannot be one."""
 
 
 class UnknownModel(Unusable):
@@ -106,6 +122,10 @@ class NotMessagesApi(Unusable):
 
 class RequestRefused(Unusable):
     """400, 402, 413, 422 or a spend limit: the API refuses the request as it is built; its own words are shown."""
+
+
+class StoreError(RunEnded):
+    """The run store cannot be opened, read or written; to go on calling would be to pay for work that is not kept."""
 
 
 # --- the two core functions ------------------------------------------------------------------------------------------

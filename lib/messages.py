@@ -15,7 +15,9 @@ def as_dict(thing: Any) -> Any:
     """A block or message as plain JSON data, every field as it came, nothing added."""
     if isinstance(thing, dict):
         return thing
-    return thing.model_dump(mode="json", exclude_unset=True)
+    if not hasattr(thing, "model_dump"):
+        return dict(vars(thing))
+    return thing.model_dump(mode="json", exclude_unset=True, warnings=False)
 
 
 def blocks(message: Any) -> list[Any]:
@@ -27,3 +29,12 @@ def blocks(message: Any) -> list[Any]:
 def text_of(message: Any) -> str:
     """All text blocks of a reply, joined; thinking and tool calls are left out."""
     return "".join(get(b, "text", "") for b in blocks(message) if get(b, "type") == "text")
+
+
+def utf8(text: str) -> str:
+    """`text` as it can be sent: halves of surrogate pairs, which UTF-8 cannot hold, are joined or become U+FFFD."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ class Call:
     request: dict[str, Any]     # the keyword arguments
     step: str = ""              # label, merge, summary, agent …
     subject: str = ""           # what it is about: a ticket's key, a cause
+    stop: threading.Event | None = None     # set when the person pressed Stop; whoever waits in a call heeds it
 
     def with_request(self, **changes: Any) -> Call:
         return replace(self, request={**self.request, **changes})
@@ -41,10 +43,16 @@ class LayeredClient:
 
 def layered(client: Any, *layers: Layer) -> LayeredClient:
     """`client` with `layers` around it, the first outermost. Layering a layered client keeps the Call's step."""
-    send: Next = client.send if isinstance(client, LayeredClient) else lambda call: client.messages.create(**call.request)
+    send = _sender(client)
     for layer in reversed(layers):
         send = _around(layer, send)
     return LayeredClient(send)
+
+
+def _sender(client: Any) -> Next:
+    if isinstance(client, LayeredClient):
+        return client.send
+    return lambda call: client.messages.create(**call.request)
 
 
 def _around(layer: Layer, send: Next) -> Next:

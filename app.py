@@ -1,0 +1,5 @@
+"""Names and orders the pages, runs one."""
+
+from lib.ui import frame
+
+frame.app()

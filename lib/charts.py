@@ -1,0 +1,210 @@
+"""Call rows in; chart rows and a Vega-Lite spec out. Specs hold no data and no theme, so a caller may cache them.
+
+The colours were chosen to differ for the colour-blind and to keep a contrast of about 3:1 on both backgrounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lib.usage import growth
+
+if TYPE_CHECKING:
+    from lib.runs.store import CallRow
+
+SHAPE_COLOURS = {"pipeline": "#2a7fc9", "agent": "#d9620f"}
+STEP_COLOURS = {"label": "#2a7fc9", "merge": "#3f9d9e", "summary": "#8a5cd1", "agent": "#d9620f"}
+TOKEN_COLOURS = {"fresh input": "#6b4fd6", "cache write": "#b49013", "cache read": "#3aa38f", "output": "#b5283d"}
+
+MAX_MARKS = 2_000       # more makes the browser slow; a chart that leaves calls out says so
+LAW_POINTS = 60         # a parabola drawn through this many points looks smooth
+
+Calls = Mapping[str, Sequence["CallRow"]]    # shape -> its calls
+Row = dict[str, Any]
+
+
+# --- growth: cumulative tokens or dollars, call after call -----------------------------------------------------------
+
+
+def growth_rows(calls: Calls, measure: str = "input") -> list[Row]:
+    """One row per call that reported `measure` ("input" or "usd"), then the law's points and the crossover, per shape.
+
+    `n` is the call's number, `total` the sum up to it. Calls without the figure are left out, never counted as 0.
+    """
+    rows: list[Row] = []
+    for shape, shape_calls in calls.items():
+        points = _points(shape, shape_calls, measure)
+        rows += thinned(points, MAX_MARKS // 4) + law_rows(shape, points)
+    return rows
+
+
+def _points(shape: str, calls: Sequence[CallRow], measure: str) -> list[Row]:
+    rows, total = [], 0.0
+    for call in calls:
+        amount = call.input if measure == "input" else call.usd
+        if amount is None:
+            continue
+        total += amount
+        rows.append({"kind": "call", "shape": shape, "step": call.step, "n": len(rows) + 1, "amount": amount,
+                     "total": total})
+    return rows
+
+
+def law_rows(shape: str, points: Sequence[Row]) -> list[Row]:
+    """Points of the law that `points` follow: c·N for labelling calls, a·T + d·T(T−1)/2 for the turns of a loop."""
+    return _loop_law(shape, points) if shape == "agent" else _map_law(shape, points)
+
+
+def _map_law(shape: str, points: Sequence[Row]) -> list[Row]:
+    labels = [p["amount"] for p in points if p["step"] == "label"]
+    if not labels:
+        return []
+    each = sum(labels) / len(labels)
+    return [_law_row(shape, n, each * n) for n in (0, len(labels))]
+
+
+def _loop_law(shape: str, points: Sequence[Row]) -> list[Row]:
+    if len(points) < 3:     # two turns fit any line
+        return []
+    law = growth.fit([p["amount"] for p in points])
+    turns = thinned(range(len(points) + 1), LAW_POINTS)
+    rows = [_law_row(shape, t, growth.cumulative(law.a, law.d, t)) for t in turns]
+    if law.crossover is not None and law.crossover + 1 <= len(points):
+        at = law.crossover + 1      # the first turn carries no history
+        rows.append({**_law_row(shape, at, growth.cumulative(law.a, law.d, at)), "kind": "crossover"})
+    return rows
+
+
+def _law_row(shape: str, n: float, total: float) -> Row:
+    return {"kind": "law", "shape": shape, "step": "", "n": n, "amount": None, "total": total}
+
+
+def growth_spec(measure: str = "input") -> dict[str, Any]:
+    """Points and law on one pair of axes, a dashed mark where history overtakes the fixed part."""
+    import altair as alt
+
+    title, form = ("cumulative input tokens", "~s") if measure == "input" else ("cumulative dollars", "$~g")
+    base = alt.Chart().encode(
+        x=alt.X("n:Q", title="calls (the agent's: turns)", axis=alt.Axis(tickMinStep=1, grid=False)),
+        y=alt.Y("total:Q", title=title, axis=alt.Axis(format=form, tickCount=5)),
+        color=_colour("shape", SHAPE_COLOURS),
+    )
+    exact = ",.0f" if measure == "input" else "$.6f"
+    points = base.transform_filter("datum.kind == 'call'").mark_circle(size=34, opacity=0.9).encode(tooltip=[
+        alt.Tooltip("shape:N"), alt.Tooltip("step:N"), alt.Tooltip("n:Q", title="call"),
+        alt.Tooltip("amount:Q", title="this call", format=exact), alt.Tooltip("total:Q", title="so far", format=exact)])
+    law = base.transform_filter("datum.kind == 'law'").mark_line(strokeWidth=2, opacity=0.55)
+    crossing = base.transform_filter("datum.kind == 'crossover'").encode(tooltip=[
+        alt.Tooltip("n:Q", title="history has cost as much as the fixed part at turn", format=".1f")])
+    cross_line = crossing.mark_rule(strokeDash=[4, 4], opacity=0.7).encode(y=alt.value(0), y2=alt.value("height"))
+    cross_text = crossing.mark_text(align="left", dx=6, dy=0, baseline="top").encode(
+        y=alt.value(4), text=alt.value("history overtakes the fixed part"))
+    return _finished(alt.layer(law, points, cross_line, cross_text))
+
+
+# --- timeline: one bar per call --------------------------------------------------------------------------------------
+
+
+def timeline_rows(calls: Calls) -> list[Row]:
+    """One row per call: `lane` ("pipeline 3"), start and end in seconds since that run's first call."""
+    rows = []
+    for shape, shape_calls in calls.items():
+        timed = sorted((c for c in shape_calls if c.seconds is not None), key=lambda c: c.started)
+        lanes = assign_lanes([(c.started, c.started + c.seconds) for c in timed])
+        bars = [_bar(shape, lane, call, timed[0].started) for call, lane in zip(timed, lanes, strict=True)]
+        rows += sorted(thinned(bars, MAX_MARKS // max(1, len(calls))), key=lambda r: r["number"])
+    return rows
+
+
+def assign_lanes(spans: Sequence[tuple[float, float]]) -> list[int]:
+    """For spans in order of start: the first lane, from 0, that is free by then. Overlap decides, not thread names."""
+    free_at: list[float] = []
+    lanes = []
+    for start, end in spans:
+        lane = next((i for i, free in enumerate(free_at) if free <= start + 1e-6), len(free_at))
+        free_at[lane:lane + 1] = [end]
+        lanes.append(lane)
+    return lanes
+
+
+def _bar(shape: str, lane: int, call: CallRow, origin: float) -> Row:
+    return {"shape": shape, "lane": f"{shape} {lane + 1}", "number": lane, "step": call.step,
+            "start": call.started - origin, "end": call.started - origin + call.seconds, "seconds": call.seconds,
+            "tokens": call.input}
+
+
+def timeline_spec() -> dict[str, Any]:
+    import altair as alt
+
+    chart = alt.Chart().mark_bar(cornerRadius=2, stroke=None).encode(
+        x=alt.X("start:Q", title="seconds since the run's first call", axis=alt.Axis(grid=True)),
+        x2="end:Q",
+        y=alt.Y("lane:N", title=None, sort=None, scale=alt.Scale(paddingInner=0.25)),
+        color=_colour("step", STEP_COLOURS),
+        tooltip=[alt.Tooltip("lane:N"), alt.Tooltip("step:N"),
+                 alt.Tooltip("start:Q", title="started at (s)", format=".2f"),
+                 alt.Tooltip("seconds:Q", title="took (s)", format=".2f"),
+                 alt.Tooltip("tokens:Q", title="input tokens", format=",.0f")])
+    return _finished(chart)
+
+
+# --- where the tokens went -------------------------------------------------------------------------------------------
+
+
+def token_rows(calls: Calls) -> list[Row]:
+    """Reported tokens summed per shape, step and kind. A kind that no call reported has no row."""
+    sums: dict[tuple[str, str, str], int] = {}
+    for shape, shape_calls in calls.items():
+        for call in shape_calls:
+            for kind, tokens in _kinds(call).items():
+                if tokens:
+                    sums[shape, call.step, kind] = sums.get((shape, call.step, kind), 0) + tokens
+    return [{"shape": shape, "step": step, "kind": kind, "tokens": tokens, "order": list(TOKEN_COLOURS).index(kind)}
+            for (shape, step, kind), tokens in sums.items()]
+
+
+def _kinds(call: CallRow) -> dict[str, int]:
+    writes = (call.write_5m or 0) + (call.write_1h or 0)
+    return {"fresh input": call.fresh or 0, "cache write": writes, "cache read": call.cache_read or 0,
+            "output": call.output or 0}
+
+
+def token_spec() -> dict[str, Any]:
+    import altair as alt
+
+    chart = alt.Chart().mark_bar(cornerRadius=2).encode(
+        x=alt.X("tokens:Q", title="tokens", axis=alt.Axis(format="~s")),
+        y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS)),
+        color=_colour("kind", TOKEN_COLOURS),
+        order=alt.Order("order:Q"),
+        tooltip=[alt.Tooltip("step:N"), alt.Tooltip("kind:N"), alt.Tooltip("tokens:Q", format=",.0f")])
+    return _finished(chart)
+
+
+# --- shared ----------------------------------------------------------------------------------------------------------
+
+
+def thinned(rows: Sequence[Any], most: int) -> list[Any]:
+    """At most `most` of `rows`, evenly spread, the first and the last among them."""
+    if len(rows) <= most:
+        return list(rows)
+    step = (len(rows) - 1) / (most - 1)
+    return [rows[round(i * step)] for i in range(most)]
+
+
+def _colour(field: str, colours: Mapping[str, str]) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(orient="top", title=None))
+
+
+def _finished(chart: Any) -> dict[str, Any]:
+    """The spec alone: altair names an empty data set where none was given, which would hide the caller's."""
+    spec = chart.to_dict()
+    for part in (spec, *spec.get("layer", ())):
+        part.pop("data", None)
+    for name in ("datasets", "config"):
+        spec.pop(name, None)
+    return spec

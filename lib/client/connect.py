@@ -1,0 +1,147 @@
+"""Which wire a call takes: the simulation, the Anthropic API, or a compatible server, always through the real SDK."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lib import errors
+from lib.client import base_url as urls
+from lib.client import translate
+from lib.client.clock import Clock
+from lib.client.layers import Call, LayeredClient, layered
+from lib.client.pause import shared_pause
+from lib.client.translate import Endpoint, is_busy
+from lib.settings import Settings
+
+ANTHROPIC_API = "https://api.anthropic.com"
+CONNECT_TIMEOUT = 10.0      # seconds
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A client and what the page says about it.
+
+    `client.messages.create(**request)` returns an anthropic Message or raises one of `lib.errors`. The Message, and an
+    error of a call that was sent, carry `_attempts`: HTTP requests made, retries included. The Message carries
+    `_seconds` too: what the call took on the simulation's clock, None where there is none.
+    """
+
+    client: LayeredClient = field(repr=False)
+    source: Literal["simulated", "live", "server"]
+    name: str
+    clock: Clock = field(repr=False)
+
+
+def connect_simulated(settings: Settings, speed: float, transport: Any = None) -> Connection:
+    """The simulated Messages API; `speed` simulated seconds pass in a real one, 0 does not wait at all."""
+    clock = Clock(speed)
+    endpoint = Endpoint("the simulated Messages API", "http://simulated.invalid", "simulated")
+    client = _client(endpoint, settings, clock, transport or _simulated_transport(clock))
+    return Connection(client, "simulated", "Simulated Messages API", clock)
+
+
+def connect_api(settings: Settings, key: str, address: str = ANTHROPIC_API) -> Connection:
+    """The Anthropic API with a person's key. Raises WrongKey for a text that cannot be one."""
+    if not key.strip():
+        raise errors.WrongKey("The Anthropic API needs a key. Enter one, or use the simulation.")
+    clock = Clock()
+    endpoint = Endpoint("the Anthropic API", address, _clean(key))
+    return Connection(_client(endpoint, settings, clock), "live", "Anthropic API", clock)
+
+
+def connect_server(settings: Settings, base_url: str, key: str = "") -> Connection:
+    """A server that speaks the Messages API; without a key none is sent. Raises BaseUrlRefused, WrongKey."""
+    address = urls.normalise(base_url)
+    urls.refuse_resolved(address)
+    clock = Clock()
+    endpoint = Endpoint(f"the server at {address}", address, _clean(key))
+    return Connection(_client(endpoint, settings, clock), "server", address, clock)
+
+
+def _simulated_transport(clock: Clock) -> Any:
+    from lib.simulated.transport import SimulatedTransport
+
+    return SimulatedTransport(clock)
+
+
+def _clean(key: str) -> str:
+    key = key.strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise errors.WrongKey("The key holds a blank or a character that no key has. Copy it once more.")
+    return key
+
+
+def _client(endpoint: Endpoint, settings: Settings, clock: Clock, transport: Any = None) -> LayeredClient:
+    sdk = _sdk(endpoint, transport)
+    timeout = _timeout(settings)
+
+    def send(call: Call) -> Any:
+        return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
+
+    return layered(LayeredClient(send), shared_pause(clock))
+
+
+def _sdk(endpoint: Endpoint, transport: Any) -> Any:
+    import anthropic
+
+    # A proxy from the environment is for the outside world; a request to this machine stays on it.
+    wire = {"transport": transport} if transport else {"trust_env": not urls.is_loopback(endpoint.address)}
+    sdk = anthropic.Anthropic(
+        api_key=endpoint.key,
+        base_url=endpoint.address,
+        http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **wire),
+        middleware=[_leave_busy_servers_to_the_pause],
+        open_telemetry=False,
+    )
+    # The constructor adds ANTHROPIC_CUSTOM_HEADERS, which may hold the key of another host.
+    sdk._custom_headers = {} if endpoint.key else {"Authorization": anthropic.Omit()}
+    return sdk
+
+
+def _timeout(settings: Settings) -> Any:
+    """Given with every call: without one the SDK refuses a large max_tokens before sending it."""
+    import httpx2
+
+    seconds = settings.request_timeout or None
+    return httpx2.Timeout(seconds, connect=min(CONNECT_TIMEOUT, seconds or CONNECT_TIMEOUT))
+
+
+def _leave_busy_servers_to_the_pause(request: Any, call_next: Any) -> Any:
+    response = call_next(request)
+    if is_busy(response.status_code, response.headers):
+        response.headers["x-should-retry"] = "false"
+    return response
+
+
+def _send(sdk: Any, request: dict[str, Any], endpoint: Endpoint) -> Any:
+    import anthropic
+
+    model = request.get("model", "")
+    try:
+        raw = sdk.messages.with_raw_response.create(**request)
+    except anthropic.APIError as error:
+        failure = translate.failure(error, model, endpoint)
+        failure._attempts = 1 + int(error.request.headers.get("x-stainless-retry-count", 0))
+    else:
+        return _reply(raw, model, endpoint)
+    raise failure   # outside the handler: the SDK's error holds the request, and with it the key
+
+
+def _reply(raw: Any, model: str, endpoint: Endpoint) -> Any:
+    attempts = 1 + raw.retries_taken
+    try:
+        reply = translate.message(raw, model, endpoint)
+    except errors.PlaygroundError as error:
+        error._attempts = attempts
+        raise
+    reply._attempts = attempts
+    reply._seconds = _seconds(raw.headers.get("simulated-seconds"))
+    return reply
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

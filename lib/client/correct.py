@@ -1,0 +1,87 @@
+"""An answer that does not pass a check is sent back with the reason, before anybody else sees it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from lib.client.layers import Call, Layer, Next
+from lib.messages import as_dict, blocks, get, text_of
+
+
+def corrected(check: Callable[[str], Any], retries: int) -> Layer:
+    """When a reply ends the conversation and `check` raises ValueError for its text, asks again up to `retries` times.
+
+    Returns the last reply, valid or not: the caller checks again. Only `end_turn` and `stop_sequence` replies with
+    text and without a tool call are checked; every other one is returned as it came. When the model calls a tool
+    instead of answering again, the later calls of that conversation carry the exchange too, since it belongs to what
+    the model has seen.
+    """
+    seen = _Exchanges()
+
+    def layer(call: Call, call_next: Next) -> Any:
+        call = call.with_request(messages=seen.put_back(call.request["messages"]))
+        asked = len(call.request["messages"])
+        reply = call_next(call)
+        for _ in range(retries):
+            problem = _problem(check, reply)
+            if not problem:
+                break
+            call = call.with_request(messages=[*call.request["messages"], *_exchange(reply, problem)])
+            reply = call_next(call)
+        seen.remember(reply, call.request["messages"][asked:])
+        return reply
+
+    return layer
+
+
+class _Exchanges:
+    """Bad answers and corrections that a conversation's owner never saw, by the tool calls that followed them."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, list[dict]] = {}
+        self._lock = threading.Lock()
+
+    def remember(self, reply: Any, exchange: list[dict]) -> None:
+        if exchange and _calls_a_tool(reply):
+            with self._lock:
+                self._before[_key(blocks(reply))] = exchange
+
+    def put_back(self, messages: list[dict]) -> list[dict]:
+        if not self._before:
+            return messages
+        whole: list[dict] = []
+        for message in messages:
+            if message["role"] == "assistant":
+                whole += self._before.get(_key(blocks(message)), [])
+            whole.append(message)
+        return whole
+
+
+def _problem(check: Callable[[str], Any], reply: Any) -> str:
+    text = text_of(reply)
+    if get(reply, "stop_reason") not in ("end_turn", "stop_sequence") or _calls_a_tool(reply) or not text.strip():
+        return ""
+    try:
+        check(text)
+    except ValueError as reason:
+        return str(reason) or type(reason).__name__
+    return ""
+
+
+def _exchange(reply: Any, problem: str) -> list[dict]:
+    """The bad answer as it came, without the empty text blocks that the API refuses, and what is wrong with it."""
+    answer = [b for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
+    request = f"That answer cannot be used: {problem}\nGive the whole answer again, corrected, and nothing else."
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": request}]
+
+
+def _calls_a_tool(reply: Any) -> bool:
+    return any(get(b, "type") == "tool_use" for b in blocks(reply))
+
+
+def _key(content: list[Any]) -> str:
+    """Its tool calls tell a reply apart; its text does not, since whoever keeps it may drop empty blocks."""
+    return json.dumps([as_dict(b) for b in content if get(b, "type") == "tool_use"], sort_keys=True)

@@ -1,0 +1,76 @@
+"""One row in the run store per call that was sent, written before the caller gets the reply.
+
+Belongs directly around the connection, inside every layer that may answer, refuse or repeat a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lib.client.clock import Clock
+from lib.client.layers import Call, Layer, Next
+from lib.errors import BudgetReached, RequestRefused, Stopped, UnknownModel, Unreachable, WrongKey
+from lib.messages import get
+from lib.runs.store import CallRow, Store
+from lib.usage.reported import Usage, reported
+
+# (model, fresh, write_5m, write_1h, cache_read, output) -> US dollars, or None for unknown
+Price = Callable[[str, int | None, int | None, int | None, int | None, int | None], float | None]
+
+
+def ledger(store: Store, run_id: str, clock: Clock | None = None, price: Price = lambda *_: None) -> Layer:
+    """Writes every call of the run, failed ones too, with the tokens its reply reports and their price.
+
+    `attempts` and, where the connection states them, the seconds a call took come from the attributes `_attempts`
+    and `_seconds` of the reply or exception.
+    """
+    clock = clock or Clock()
+
+    def record(call: Call, call_next: Next) -> Any:
+        started = clock.now()
+
+        def write(outcome: Any, **fields: Any) -> None:
+            reply = None if isinstance(outcome, BaseException) else outcome
+            seconds = _attribute(outcome, "_seconds", max(clock.now() - started, 0.0))
+            store.add_call(CallRow(
+                id=0, run_id=run_id, step=call.step, subject=call.subject, model=call.request.get("model", ""),
+                started=started, seconds=seconds, attempts=_attribute(outcome, "_attempts", 1), **fields,
+            ), call.request, reply)
+
+        try:
+            reply = call_next(call)
+        except (Stopped, BudgetReached):
+            raise               # a layer held the call back; it was not made
+        except BaseException as error:
+            write(error, **_failed(error))
+            raise
+        write(reply, **_answered(reply, call.request.get("model", ""), price))
+        return reply
+
+    return record
+
+
+def _attribute(outcome: Any, name: str, default: float) -> Any:
+    value = getattr(outcome, name, None)
+    return default if value is None else value
+
+
+def _answered(reply: Any, model: str, price: Price) -> dict[str, Any]:
+    usage = reported(reply)
+    usd = price(model, usage.fresh, usage.write_5m, usage.write_1h, usage.cache_read, usage.output)
+    return {**vars(usage), "stop_reason": get(reply, "stop_reason"), "usd": usd}
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    name = type(error).__name__
+    return {**vars(Usage()), "stop_reason": None, "usd": 0.0 if _refused(error) else None,
+            "error": f"{name}: {error}" if str(error) else name}
+
+
+def _refused(error: BaseException) -> bool:
+    """Whether the server turned the request away, which costs nothing. A timeout or a lost connection is no such
+    answer: the reply may have been made and billed."""
+    statuses = (getattr(e, "status_code", None) for e in (error, error.__cause__))
+    return isinstance(error, (WrongKey, UnknownModel, Unreachable, RequestRefused)) or any(
+        isinstance(status, int) and status >= 400 for status in statuses)

@@ -1,0 +1,88 @@
+"""One pause for all workers of a connection: while a busy server asked to wait, none of them sends anything.
+
+Rate limits (429), overload (503, 529, or reported inside a 200) and long retry-after headers are answered here, since
+the SDK would let each worker wait alone and Stop would have to wait with it. All other retries are the SDK's own.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from lib import errors
+from lib.client.clock import Clock
+from lib.client.layers import Call, Layer, Next
+
+TRIES = 6               # times one call is sent before it is given up
+LONGEST_WAIT = 60.0     # seconds a server may ask for
+UNASKED_WAIT = 30.0     # seconds, at most, when it does not say: 2, 4, 8, 16, 30
+
+
+def shared_pause(clock: Clock) -> Layer:
+    """Sends a call again after Busy, when the pause that the server asked for is over; `call.stop` ends the wait.
+
+    Raises Busy when this call kept failing while others got through, StaysBusy when none did or the server asks for
+    more than LONGEST_WAIT, Stopped when stopped while waiting. `_attempts` of the reply or the error counts every try.
+    """
+    gate = _Gate(clock)
+
+    def layer(call: Call, call_next: Next) -> Any:
+        attempts, tries, answered = 0, 0, gate.answered
+        while True:
+            try:
+                gate.wait(call.stop)
+                reply = call_next(call)
+            except errors.PlaygroundError as error:
+                attempts = error._attempts = attempts + getattr(error, "_attempts", 0)
+                if not isinstance(error, errors.Busy):
+                    raise
+                busy = error
+            else:
+                gate.answered += 1
+                reply._attempts = attempts + reply._attempts
+                return reply
+            tries += 1
+            wait = _wait(busy, tries)
+            if wait > LONGEST_WAIT or tries == TRIES:
+                raise _given_up(busy, wait, attempts, others_get_through=gate.answered > answered)
+            gate.close_for(wait)
+
+    return layer
+
+
+class _Gate:
+    """Closed until the pause is over. `answered` counts replies: proof that the server serves somebody."""
+
+    def __init__(self, clock: Clock):
+        self.answered = 0
+        self._clock = clock
+        self._until = 0.0
+        self._lock = threading.Lock()
+
+    def close_for(self, seconds: float) -> None:
+        with self._lock:
+            self._until = max(self._until, self._clock.now() + seconds)
+
+    def wait(self, stop: threading.Event | None) -> None:
+        waited_until = self._clock.now()
+        while (until := self._until) > waited_until:    # another worker may prolong the pause meanwhile
+            if self._clock.sleep(until - self._clock.now(), stop):
+                raise errors.Stopped("Stopped while the server was busy. What is finished is kept; resume to go on.")
+            waited_until = until
+
+
+def _wait(busy: errors.Busy, tries: int) -> float:
+    return min(UNASKED_WAIT, 2.0 ** tries) if busy.retry_after is None else busy.retry_after
+
+
+def _given_up(busy: errors.Busy, wait: float, attempts: int, others_get_through: bool) -> errors.Busy:
+    kind = errors.StaysBusy
+    if wait > LONGEST_WAIT:
+        advice = f"It asked to wait {wait:,.0f} seconds, a run waits {LONGEST_WAIT:.0f} at most; resume it later."
+    elif others_get_through:
+        kind, advice = errors.Busy, f"It refused this call {attempts} times; use fewer workers."
+    else:
+        advice = f"It stayed so through {attempts} attempts; what is finished is kept, resume the run later."
+    given_up = kind(f"{busy} {advice}", busy.retry_after)
+    given_up._attempts = attempts
+    return given_up

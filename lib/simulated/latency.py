@@ -1,0 +1,32 @@
+"""How long a simulated call takes: time to the first token plus the tokens at the model's speed, with some jitter.
+
+Figures are round stand-ins of the size people see, not measurements: Claude does not publish its speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lib.models import model
+
+
+@dataclass(frozen=True)
+class Speed:
+    first_token: float          # seconds until the reply begins, for a short prompt
+    per_token: float            # seconds per output token
+    per_input: float = 4e-6     # seconds per input token
+
+
+SPEEDS = {
+    "small": Speed(1.25, 1 / 75),
+    "medium": Speed(1.6, 1 / 60),
+    "large": Speed(2.2, 1 / 45),
+    "unknown": Speed(1.5, 1 / 30),
+}
+
+
+def seconds(model_id: str, input_tokens: int, output_tokens: int, seed: str) -> float:
+    """Seconds from request to full reply; `seed` (hex digits) moves it by up to 15 % either way."""
+    speed = SPEEDS[model(model_id).size]
+    jitter = 0.85 + 0.3 * int(seed[:8], 16) / 0xFFFFFFFF
+    return round(jitter * (speed.first_token + input_tokens * speed.per_input + output_tokens * speed.per_token), 3)

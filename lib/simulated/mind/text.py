@@ -1,0 +1,191 @@
+"""A ticket's text as sentences with weights: what the customer reports counts, guesses, asides and old mail hardly do."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import combinations, pairwise
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+_CLAUSE_END = re.compile(r"(?<=,)\s+(?=\S+\s+\S+\s+\S+)")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?;…])\s+|(?<=[。！？])|,?\s+(?:but|pero|aber|mais|mas)\s+|\n(?=\s*(?:[-*•>\[]|\d+[.)]))|(?<=,)\n")
+_HISTORY = re.compile(
+    r"^\s*(-{2,}\s*(original message|forwarded message|ursprüngliche nachricht|mensaje original|message d'origine)"
+    r"|(on|am|el|le|em)\b.{5,120}\b(wrote|schrieb|escribió|a écrit|escreveu)\s*:\s*$|from:\s.+@)", re.I)
+_SIGNATURE = re.compile(
+    r"^\s*(--+\s*$|(kind|best|warm|many)?\s*(regards|wishes|thanks)\b.{0,12}$|best\s*[,.!]?$|cheers\b.{0,10}$|thank(s| you)\b.{0,25}$"
+    r"|sincerely\b.{0,10}$|sent from my\b|(mit )?(freundliche|viele|beste|liebe)\w* gr(ü|ue)(ß|ss)e\b.{0,10}$|lg\s*,?$"
+    r"|(un )?(cordial )?saludos?\b.{0,15}$|gracias\b.{0,15}$|(bien )?cordialement\b.{0,8}$|atenciosamente\b|obrigad[oa]\b.{0,10}$)",
+    re.I)
+_LOG_LINE = re.compile(
+    r"^\s*(\[?\d{4}-\d\d-\d\d[ T]|\[?\d\d:\d\d:\d\d|\[?(INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b|at [\w.$]+\(|Traceback|"
+    r"(GET|POST|PUT|HTTP)[ /]|\w+Error:|[\w.]+Exception\b|<\?xml|[{}]\s*$)")
+_GUESS = re.compile(
+    r"\b(may ?be|perhaps|i (guess|assume|suspect|imagine|wonder|bet|reckon)|i'?m guessing|wondering if|could (it|this|that) be|"
+    r"might (it )?(be|have)|my (guess|theory|hunch)|(think|thinks|thought|reckons|figured|assumed|wondered|suspected|convinced|blamed?|in suspicion|verdacht)\b"
+    r"|first (thought|concern|guess)|was sure it|must have been|probably|possibly|presumably|"
+    r"puede ser (culpa )?|cru qu|pensó que|vielleicht|vermutlich|ich (glaube|vermute)|liegt es (vielleicht )?an|quizás|tal vez|creo que|supongo|peut-être|"
+    r"je (pense|crois|suppose)|talvez|acho que)\b", re.I)
+_ASIDE = re.compile(
+    r"^\W*(also|p\.?\s?s\b|btw|by the way|unrelated|one more (thing|point)|another (thing|point)|separately|side note|oh,? and|"
+    r"while i('?m| am| have)|aprovecho|before you ask|separate from|(and )?(last|finally),|on (another|a different) note|minor|smaller|(the )?second (thing|issue|point)|oh\b.{0,12}\b(double|other)|"
+    r"not urgent|außerdem|übrigens|nebenbei|además|por cierto|au fait|par ailleurs|aliás|além disso)\b"
+    r"|\b(not (so )?urgent|unrelated|lower priority|separate (issue|topic|ticket|matter)|while you'?re at it|nice to have)\b", re.I)
+_DENIAL = re.compile(
+    r"\b((is|are|was|were|'?s) not (the|a|an|about|caused|related|due)|isn'?t (the|a|an|about)|"
+    r"nothing to do with|not an? .{0,20}(problem|issue)|rul(ed|ing) out|(works?|worked|working|is|are|was|were|looks?|been) (all )?"
+    r"(fine|ok|okay|good|correct|normal)\b|no (problem|issue|trouble)s? with|not (because|blaming)|unlike|apart from|"
+    r"other than|liegt nicht an|no es (un|el|la)|ce n'est pas)\b", re.I)
+_PAST = re.compile(
+    r"\b((last|previous) (year|time)|years? ago|months? ago|already (fixed|resolved|solved|sorted)|(was|were|got) "
+    r"(fixed|resolved|solved|sorted|refunded)|in the past|closed, thank|thanks? (you )?for the|voriges jahr|el año pasado)\b", re.I)
+
+_LOG, _QUOTED, _SIGNED, _OLDER = 0.6, 0.2, 0.1, 0.12       # weights of the parts of a mail beside the report itself
+
+
+_TIME = re.compile(r"(?<![\d:.,])(\d{1,2})[:.h](\d\d)(?![\d:]|[.,]\d)(?:\s?([ap]m))?|(?<![\d:.,])(\d{1,2})\s?([ap]m)\b", re.I)
+_BARE_HOURS = re.compile(r"\b(\d{1,2}) (?:instead of|statt|en vez de|au lieu de|em vez de) (\d{1,2})\b")
+_AMOUNT = re.compile(r"[$€£]\s?\d[\d.,]*\d|\d[\d.,]*[.,]\d\d\b(?!\s?[ap]m\b)")
+_SOME_OF = re.compile(r"\b\d[\d,.]{2,} of \d[\d,.]{2,}")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    text: str                   # an exact piece of the ticket
+    words: tuple[str, ...]      # in plain form, and what its figures show: #hour_apart, #same_amount …
+    weight: float               # 1 = reported plainly at the beginning
+    in_body: bool = True
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Words in plain form: lower case, no accents, straight apostrophes."""
+    return tuple(_WORD.findall(plain(text)))
+
+
+def plain(text: str) -> str:
+    text = text.replace("’", "'").casefold()
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def sentences(subject: str, body: str) -> list[Sentence]:
+    """The subject, then the body's sentences in order, each with its weight."""
+    told = list(_told(body))
+    found = []
+    for i, sentence in enumerate(told):
+        figures = _figures(sentence.text, told[i - 1].text if i else subject)
+        found.append(replace(sentence, words=sentence.words + figures, weight=sentence.weight * (1 - 0.25 * i / len(told))))
+    if subject.strip():
+        found.insert(0, Sentence(subject, words(subject), 1.15 * _how_told(subject), in_body=False))
+    return found
+
+
+def pick(options: tuple[str, ...], seed: str) -> str:
+    """One of the options, always the same for a seed; the first comes up about half the time."""
+    number = int(sha256(seed.encode()).hexdigest()[:8], 16) % (2 * len(options) - 1)
+    return options[max(0, number - len(options) + 1)]
+
+
+def _figures(text: str, before: str) -> tuple[str, ...]:
+    """What the numbers of a sentence show, read on their own or against the sentence before."""
+    return tuple(name for name, shown in (
+        ("#hour_apart", _hour_apart(_times(text), _times(before)) or _bare_hour_apart(text)),
+        ("#same_amount", _repeats(_amounts(text), _amounts(before))),
+        ("#double_amount", _doubles(_amounts(text) + _amounts(before))),
+        ("#some_of", bool(_SOME_OF.search(text))),
+    ) if shown)
+
+
+def _hour_apart(times: list[int], before: list[int]) -> bool:
+    if len(times) == 1 and len(before) == 1:
+        times = times + before
+    return any(abs(a - b) in (60, 660) for a, b in combinations(times[:8], 2))
+
+
+def _bare_hour_apart(text: str) -> bool:
+    return any(abs(int(a) - int(b)) == 1 for a, b in _BARE_HOURS.findall(text))
+
+
+def _times(text: str) -> list[int]:
+    """Times of day in minutes. 12-hour and 24-hour clocks are not told apart, only differences matter."""
+    found = []
+    for hour, minute, _, bare_hour, half in _TIME.findall(text):
+        hours, minutes = int(hour or bare_hour), int(minute or 0)
+        if hours < 24 and minutes < 60:
+            found.append(hours * 60 + minutes + (720 if half.lower() == "pm" and hours < 12 else 0))
+    return found
+
+
+def _amounts(text: str) -> list[str]:
+    return [re.sub(r"\D", "", amount) for amount in _AMOUNT.findall(text)]
+
+
+def _repeats(amounts: list[str], before: list[str]) -> bool:
+    """The same amount stands twice in a row, as in a list of bookings, not just twice anywhere."""
+    if len(amounts) == 1 and len(before) == 1:
+        return len(amounts[0]) > 3 and amounts == before
+    return any(a == b and len(a) > 3 for a, b in pairwise(amounts))
+
+
+def _doubles(amounts: list[str]) -> bool:
+    return any(int(a) == 2 * int(b) for a in amounts[:8] for b in amounts[:8] if len(b) > 3)
+
+
+def _told(body: str) -> Iterator[Sentence]:
+    for part, weight in _parts(body):
+        for paragraph in _PARAGRAPH_END.split(part):
+            aside = False
+            for piece in _SENTENCE_END.split(paragraph):
+                if piece and _WORD.search(piece):
+                    aside = aside or bool(_ASIDE.search(piece))
+                    yield from _clauses(piece.strip(), weight * (0.3 if aside else 1.0))
+
+
+def _clauses(text: str, weight: float) -> Iterator[Sentence]:
+    """A sentence whole; one with a guess in it clause by clause, since the rest of it may be a plain report."""
+    clauses = _CLAUSE_END.split(text) if _GUESS.search(text) else [text]
+    for clause in clauses:
+        if _WORD.search(clause):
+            beside = 0.8 if len(clauses) > 1 and not _GUESS.search(clause) else 1.0
+            yield Sentence(clause, words(clause), weight * beside * _how_told(clause))
+
+
+def _how_told(text: str) -> float:
+    """1 for a plain report, less for a guess, a denial or an old story."""
+    if _DENIAL.search(text):
+        return 0.15
+    if _GUESS.search(text):
+        return 0.3
+    return 0.35 if _PAST.search(text) else 1.0
+
+
+def _parts(body: str) -> Iterator[tuple[str, float]]:
+    """The parts of a mail in order, each with its weight: the report, logs, quoted lines, signature, older mail."""
+    weight, lines = 1.0, []
+    for line in body.splitlines():
+        now = _weight_of_line(line, weight)
+        if now != weight and lines:
+            yield "\n".join(lines), weight
+            lines = []
+        weight = now
+        lines.append(line)
+    yield "\n".join(lines), weight
+
+
+def _weight_of_line(line: str, before: float) -> float:
+    """The weight of the part that a line belongs to, given the part before it; older mail goes on to the end."""
+    if before == _OLDER or _HISTORY.search(line):
+        return _OLDER
+    if line.lstrip().startswith(">"):
+        return _QUOTED
+    if _LOG_LINE.search(line):
+        return _LOG
+    if _SIGNATURE.search(line):
+        return _SIGNED
+    return _SIGNED if before == _SIGNED and not _ASIDE.search(line) else 1.0

@@ -1,0 +1,114 @@
+"""The agent: one tool loop over the tickets and the catalog, whose final answer is validated and held against the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lib.agent import Tool, run_agent
+from lib.catalog import Catalog
+from lib.client.correct import corrected
+from lib.client.layers import layered, step, with_defaults
+from lib.design import Design
+from lib.errors import InputError, InvalidReply
+from lib.messages import blocks, get
+from lib.task.answers import ClaimedCause, parse_answer, tidy_cause
+from lib.task.checks import count_matches, customers_match, one_cause_each, ranked_by_count, summary_given, tickets_exist
+from lib.task.prompts import question, turn_of
+from lib.task.report import Check, Report
+from lib.task.reporting import affected, build_report
+from lib.task.tools import make_tools
+from lib.tickets.ticket import TicketSet
+
+
+def run_agent_shape(client: Any, design: Design, tickets: TicketSet, catalog: Catalog) -> Report:
+    """The Report built from the ticket ids of the agent's answer, with every number it states checked.
+
+    Raises InputError without tickets, an AgentError when the loop ends without an answer, InvalidReply when the answer
+    stays invalid after `design.retries` corrections, and any RunEnded.
+    """
+    if not tickets.tickets:
+        raise InputError("there are no tickets to investigate; load some on the Data page")
+    settings, tools = design.steps["agent"], make_tools(design, tickets, catalog)
+    text, messages = run_agent(_client(client, design, tools), settings.model, settings.system,
+                               question(design.k, len(tickets)), tools, max_turns=design.limits.max_turns,
+                               max_tokens=settings.max_tokens)
+    return _report(design, _answer(text), _tallied(messages, design), tickets, catalog)
+
+
+def _client(client: Any, design: Design, tools: Sequence[Tool]) -> Any:
+    one_by_one = {"type": "auto", "disable_parallel_tool_use": True} if tools and not design.parallel_tools else None
+    return layered(client, corrected(parse_answer, design.retries), step("agent", turn_of),
+                   with_defaults(tool_choice=one_by_one))
+
+
+def _answer(text: str) -> tuple[ClaimedCause, ...]:
+    try:
+        return parse_answer(text)
+    except ValueError as reason:
+        raise InvalidReply(f"the agent's final answer stayed invalid: {reason}", text) from reason
+
+
+@dataclass(frozen=True)
+class _Placement:
+    """Which cause the answer puts each ticket in, and what it says twice."""
+
+    causes: dict[str, str]                  # ticket key -> cause, first mention
+    repeated: dict[str, list[str]]          # ticket key -> every cause it stands in
+
+
+def _report(design: Design, answer: Sequence[ClaimedCause], tallied: Mapping[str, str], tickets: TicketSet,
+            catalog: Catalog) -> Report:
+    placement = _place(answer, tickets)
+    names = [cause.name for cause in answer]
+    rest = {key: cause for key, cause in tallied.items()
+            if key in tickets.by_key and key not in placement.causes and cause not in names}
+    placed = {**placement.causes, **rest}
+    checks = (tickets_exist([key for cause in answer for key in cause.tickets], tickets),
+              one_cause_each(placement.repeated), ranked_by_count(names, _counts(placed), design.k),
+              *(check for cause in answer for check in _claims(cause, placement.causes, tickets, catalog)))
+    return build_report("agent", design.k, tickets, catalog, placed, only=names, checks=checks,
+                        summaries={c.name: c.summary for c in answer}, claimed={c.name: c.count for c in answer})
+
+
+def _place(answer: Sequence[ClaimedCause], tickets: TicketSet) -> _Placement:
+    mentions: dict[str, list[str]] = {}
+    for cause in answer:
+        for key in cause.tickets:
+            mentions.setdefault(key, []).append(cause.name)
+    return _Placement({key: causes[0] for key, causes in mentions.items() if key in tickets.by_key},
+                      {key: causes for key, causes in mentions.items() if len(causes) > 1})
+
+
+def _claims(claimed: ClaimedCause, placed: Mapping[str, str], tickets: TicketSet, catalog: Catalog) -> list[Check]:
+    members = [tickets.by_key[key] for key, cause in placed.items() if cause == claimed.name]
+    return [count_matches(claimed.name, claimed.count, len(members)),
+            customers_match(claimed.name, claimed.customers, len(affected(members, catalog))),
+            summary_given(claimed.name, claimed.summary)]
+
+
+def _counts(placed: Mapping[str, str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for cause in placed.values():
+        counts[cause] = counts.get(cause, 0) + 1
+    return counts
+
+
+def _tallied(messages: Sequence[Any], design: Design) -> dict[str, str]:
+    """Ticket key -> cause as the agent last passed it to tally. The answer holds only the top causes; this, the rest."""
+    placed = {}
+    for assignment in _assignments(messages, {t.name for t in design.tools if t.key == "tally" and t.enabled}):
+        try:
+            placed[str(get(assignment, "ticket_id", ""))] = tidy_cause(get(assignment, "cause"))
+        except ValueError:
+            continue        # the tool has told the model so already
+    return placed
+
+
+def _assignments(messages: Sequence[Any], tally: set[str]) -> Iterator[dict[str, Any]]:
+    for message in messages:
+        for block in blocks(message):
+            if get(block, "type") == "tool_use" and get(block, "name") in tally:
+                given = get(get(block, "input", {}), "assignments", [])
+                yield from (a for a in given if isinstance(a, dict)) if isinstance(given, list) else ()

@@ -1,0 +1,135 @@
+"""What code can say about a model's answer: each function compares one claim with the data and returns a Check."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
+
+from lib.task.report import Cause, Check
+from lib.tickets.ticket import Ticket, TicketSet
+
+_TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "‑": "-"})
+
+
+def all_placed(labels: Mapping[str, str], failed: Mapping[str, str], tickets: TicketSet) -> Check:
+    """Every ticket has a cause."""
+    detail = f"{len(labels)} of {len(tickets)} tickets have a cause"
+    left = [t.key for t in tickets.tickets if t.key not in labels]
+    if not left:
+        return Check("every ticket placed", True, detail)
+    reasons = f" ({some(sorted({failed[key] for key in left if key in failed}), 2)})" if failed else ""
+    return Check("every ticket placed", False, f"{detail}; without one: {some(left)}{reasons}")
+
+
+def customers_known(causes: Sequence[Cause], tickets: TicketSet) -> Check:
+    """The database has every customer that the tickets of the causes name, and every such ticket names one."""
+    customers = {c.id: c.known for cause in causes for c in cause.customers}
+    missing = sorted(id for id, known in customers.items() if not known)
+    unnamed = [key for cause in causes for key in cause.tickets if not tickets.by_key[key].customer.strip()]
+    parts = [f"{len(customers) - len(missing)} of {len(customers)} customers are in the database"]
+    parts += [f"not there: {some(missing)}"] if missing else []
+    parts += [f"tickets that name no customer: {some(unnamed)}"] if unnamed else []
+    return Check("customers in the database", not missing and not unnamed, "; ".join(parts))
+
+
+def quotes_found(quotes: Mapping[str, str], tickets: TicketSet) -> Check | None:
+    """Every quote stands in its ticket. None where the shape quotes nothing."""
+    given = {key: quote for key, quote in quotes.items() if quote}
+    if not given:
+        return None
+    missing = [key for key, quote in given.items() if not quote_found(quote, tickets.by_key[key])]
+    detail = f"{len(given) - len(missing)} of {len(given)} quotes stand in their ticket"
+    return Check("quotes", not missing, f"{detail}; not found: {some(missing)}" if missing else detail)
+
+
+def quote_found(quote: str, ticket: Ticket) -> bool:
+    """Whether the quote stands in the ticket, white space, case, typography and entities aside.
+
+    An ellipsis in the quote stands for left-out text: its pieces must follow each other in the ticket.
+    """
+    text = _plain(f"{ticket.subject}\n{ticket.body}")
+    return any(_stands_in(text, version) for version in (quote, unescape(quote)))
+
+
+def _stands_in(text: str, quote: str) -> bool:
+    pieces, start = [p for p in (_plain(piece) for piece in re.split(r"…|\.{3,}", quote)) if p], 0
+    for piece in pieces:
+        at = text.find(piece, start)
+        if at < 0:
+            return False
+        start = at + len(piece)
+    return bool(pieces)
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY).casefold().split()).strip("\"'")
+
+
+def summary_given(cause: str, text: str, problem: str = "") -> Check:
+    """The cause has a summary; `problem` says why it has none."""
+    detail = "has a summary" if text else problem or "no summary was given"
+    return Check("summary", bool(text), detail, cause)
+
+
+def summary_tickets(cause: str, named: Sequence[str], members: Iterable[str]) -> Check:
+    """The tickets a summary names are tickets of its cause."""
+    wrong = sorted(set(named) - set(members))
+    if not named:
+        return Check("summary ids", False, "the summary names no ticket", cause)
+    if wrong:
+        return Check("summary ids", False, f"not tickets of this cause: {some(wrong)}", cause)
+    return Check("summary ids", True, f"all {len(set(named))} tickets it names belong to the cause", cause)
+
+
+def tickets_exist(named: Iterable[str], tickets: TicketSet) -> Check:
+    """Every ticket id in the answer is in the data."""
+    ids = list(dict.fromkeys(named))
+    unknown = [id for id in ids if id not in tickets.by_key]
+    detail = f"{len(ids) - len(unknown)} of {len(ids)} ticket ids in the answer exist"
+    return Check("tickets exist", not unknown, f"{detail}; unknown: {some(unknown)}" if unknown else detail)
+
+
+def one_cause_each(repeated: Mapping[str, Sequence[str]]) -> Check:
+    """No ticket is given twice; `repeated` maps each one that is to the causes it stands in, the first counts."""
+    if not repeated:
+        return Check("one cause per ticket", True, "no ticket is given twice")
+    told = [f"{key} ({', '.join(causes)})" for key, causes in repeated.items()]
+    return Check("one cause per ticket", False, f"given more than once, only the first counts: {some(told)}")
+
+
+def count_matches(cause: str, claimed: int | None, counted: int) -> Check:
+    """The count the model states is the count its ticket ids give."""
+    if claimed is None:
+        return Check("counts", False, f"no count claimed, counted {counted}", cause)
+    return Check("counts", claimed == counted, f"claimed {claimed}, counted {counted}", cause)
+
+
+def customers_match(cause: str, claimed: int | None, joined: int) -> Check:
+    """The number of customers the model states is the number its tickets come from."""
+    if claimed is None:
+        return Check("customers", False, f"no number of customers claimed, its tickets come from {joined}", cause)
+    return Check("customers", claimed == joined, f"claimed {claimed}, its tickets come from {joined}", cause)
+
+
+def ranked_by_count(answered: Sequence[str], counts: Mapping[str, int], k: int) -> Check:
+    """The answer gives the `k` most frequent causes, in the order of `counts` (of every cause the model placed)."""
+    inside = [counts.get(name, 0) for name in answered]
+    left_out = {name: n for name, n in counts.items() if name not in answered and n > min(inside, default=0)}
+    faults = []
+    if inside != sorted(inside, reverse=True):
+        faults.append(f"the answer's order is {', '.join(map(str, inside))} tickets")
+    if len(answered) > k:
+        faults.append(f"{k} causes were asked for, {len(answered)} given")
+    if left_out:
+        faults.append("more frequent, but left out: " + some([f"{name} ({n})" for name, n in left_out.items()]))
+    if len(answered) < min(k, len(counts)):
+        faults.append(f"{k} causes were asked for, {len(answered)} given, {len(counts)} found")
+    return Check("ranking", not faults, "; ".join(faults) or "most frequent first, none left out")
+
+
+def some(names: Sequence[str], most: int = 8) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

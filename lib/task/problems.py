@@ -1,0 +1,137 @@
+"""What is wrong with a design, found while it is edited, so that nothing is sent which the API would refuse."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lib.design import Design, Step, ToolText
+from lib.models import model
+from lib.task.default_design import STEPS
+from lib.task.tools import DEFAULT_TOOLS
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+PROPERTY_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+RANGES: dict[str, tuple[float, float]] = {
+    "k": (1, 50),
+    "workers": (1, 64),
+    "retries": (0, 5),
+    "limits.max_turns": (1, 1_000),
+    "limits.max_tokens": (1, 10**12),
+    "limits.max_usd": (0, 10**6),
+    "limits.max_seconds": (1, 7 * 86_400),
+}
+WHOLE = {"k", "workers", "retries", "limits.max_turns", "limits.max_tokens"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    field: str          # the path in the design, such as "steps.label.system" or "tools.read_ticket.name"
+    text: str           # one line: what is wrong and what is allowed
+
+
+def problems(design: Design) -> list[Problem]:
+    """Everything that must be changed before this design may run; an empty list when it may."""
+    return [*_numbers(design), *_steps(design), *_tools(design)]
+
+
+def _numbers(design: Design) -> Iterator[Problem]:
+    for field, (lowest, highest) in RANGES.items():
+        owner, _, name = field.rpartition(".")
+        value = getattr(design.limits if owner else design, name)
+        if not _is_number(value, whole=field in WHOLE) or not lowest <= value <= highest:
+            kind = "a whole number" if field in WHOLE else "a number"
+            yield Problem(field, f"{name} is {value!r}; it takes {kind} from {lowest:,} to {highest:,}")
+
+
+def _is_number(value: Any, whole: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        return False
+    return math.isfinite(value)
+
+
+def _steps(design: Design) -> Iterator[Problem]:
+    for name in sorted(design.steps.keys() - set(STEPS)):
+        yield Problem(f"steps.{name}", f"there is no step {name!r}; the steps are {', '.join(STEPS)}")
+    for name in STEPS:
+        if name not in design.steps:
+            yield Problem(f"steps.{name}", f"the step {name!r} is missing")
+        else:
+            yield from _step(f"steps.{name}", design.steps[name])
+
+
+def _step(field: str, step: Step) -> Iterator[Problem]:
+    if not step.system.strip():
+        yield Problem(f"{field}.system", "the system prompt is empty")
+    if not step.model.strip():
+        yield Problem(f"{field}.model", "no model is chosen")
+        return
+    most = model(step.model).max_output
+    if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= most:
+        yield Problem(f"{field}.max_tokens", f"max_tokens is {step.max_tokens!r}; {model(step.model).name} takes a whole "
+                                             f"number from 1 to {most:,}")
+
+
+def _tools(design: Design) -> Iterator[Problem]:
+    functions = {tool.key for tool in DEFAULT_TOOLS}
+    sent = [tool for tool in design.tools if tool.enabled]
+    names, keys = Counter(tool.name for tool in sent), Counter(tool.key for tool in design.tools)
+    for tool in sent:
+        field = f"tools.{tool.key}"
+        if tool.key not in functions or keys[tool.key] > 1:
+            what = "stands in the design twice" if tool.key in functions else "has no function behind it"
+            yield Problem(field, f"the tool {tool.key!r} {what}")
+        yield from _name(f"{field}.name", tool.name, names)
+        if not tool.description.strip():
+            yield Problem(f"{field}.description", "the description is empty; it is all the model knows of the tool")
+        yield from (Problem(f"{field}.input_schema", text) for text in schema_problems(tool.input_schema))
+
+
+def _name(field: str, name: str, names: Counter[str]) -> Iterator[Problem]:
+    if not TOOL_NAME.fullmatch(name):
+        yield Problem(field, f"the name {name!r} is not allowed; use 1 to 64 of a-z, A-Z, 0-9, _ and -")
+    elif names[name] > 1:
+        yield Problem(field, f"the name {name!r} is given to {names[name]} tools")
+
+
+def schema_problems(schema: Any) -> list[str]:
+    """Why the API would refuse this input schema: it must be JSON Schema 2020-12 for an object."""
+    if not isinstance(schema, dict):
+        return ["the schema must be a JSON object"]
+    texts = []
+    if schema.get("type") != "object":
+        texts.append('the schema needs "type": "object" at the top')
+    combined = [word for word in ("oneOf", "allOf", "anyOf") if word in schema]
+    if combined:
+        texts.append(f"{', '.join(combined)} is not allowed at the top of the schema")
+    return texts + _invalid(schema) + _property_problems(schema)
+
+
+def _invalid(schema: dict[str, Any]) -> list[str]:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as fault:
+        place = ".".join(map(str, fault.absolute_path)) or "the top"
+        return [f"not valid JSON Schema 2020-12 at {place}: {_short(fault.instance)} is not allowed there"]
+    return []
+
+
+def _property_problems(schema: dict[str, Any]) -> list[str]:
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return []       # told already: not valid JSON Schema
+    texts = [f"the property name {name!r} is not allowed; use 1 to 64 of a-z, A-Z, 0-9, _ . and -"
+             for name in properties if not PROPERTY_NAME.fullmatch(str(name))]
+    absent = [name for name in required if name not in properties]
+    return texts + [f"{name!r} is required but not among the properties" for name in absent]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,300 @@
+"""The agent's tools over the tickets and the catalog: what the model is told of each, and the function behind it.
+
+Every function returns plain JSON data, capped in rows and size, and raises ValueError with a text the model can act on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from lib.agent import Tool
+from lib.catalog import Catalog
+from lib.design import Design, ToolText
+from lib.task.answers import tidy_cause
+from lib.task.prompts import BODY_LIMIT, ID_RULE, shorten
+from lib.tickets.ticket import Ticket, TicketSet
+
+PAGE = 20                   # tickets on a page unless the model asks for another number
+PAGE_LIMIT = 50             # tickets on a page at most
+HITS = 20                   # tickets one search returns
+RESULT_LIMIT = 18_000       # characters of one tool result as JSON
+VALUE_LIMIT = 2_000         # characters of one database value
+LINE_LIMIT = 500            # characters of one short field, such as a subject
+IDS = 200                   # ticket ids shown of one cause
+
+
+def make_tools(design: Design, tickets: TicketSet, catalog: Catalog) -> list[Tool]:
+    """The design's enabled tools, with its names and texts, over these tickets and this catalog."""
+    functions = _functions(tickets, catalog)
+    return [Tool(text.name, text.description, text.input_schema, functions[text.key])
+            for text in design.tools if text.enabled and text.key in functions]
+
+
+def _functions(tickets: TicketSet, catalog: Catalog) -> dict[str, Callable[..., dict[str, Any]]]:
+    return {
+        "list_tickets": partial(list_tickets, tickets),
+        "read_ticket": partial(read_ticket, tickets),
+        "search_tickets": partial(search_tickets, tickets),
+        "get_customer": partial(get_customer, catalog),
+        "get_product": partial(get_product, catalog),
+        "list_incidents": partial(list_incidents, catalog),
+        "tally": partial(tally, tickets),
+    }
+
+
+# --- tickets ---------------------------------------------------------------------------------------------------------
+
+
+def list_tickets(tickets: TicketSet, offset: int = 0, limit: int = PAGE) -> dict[str, Any]:
+    """One page of tickets without their bodies, and where the next page starts (None after the last)."""
+    offset = _whole(offset, "offset", 0, max(0, len(tickets) - 1))
+    page = tickets.tickets[offset:offset + _whole(limit, "limit", 1, PAGE_LIMIT)]
+    result = _capped({"total": len(tickets), "offset": offset, "next_offset": None,
+                      "tickets": [_listed(t) for t in page]}, "tickets")
+    after = offset + len(result["tickets"])
+    return {**result, "next_offset": after if after < len(tickets) else None}
+
+
+def _listed(ticket: Ticket) -> dict[str, str]:
+    fields = {"subject": ticket.subject, "customer_id": ticket.customer, "product": ticket.product,
+              "created": ticket.created}
+    return {"ticket_id": ticket.key, **{name: shorten(value, LINE_LIMIT) for name, value in fields.items()}}
+
+
+def read_ticket(tickets: TicketSet, ticket_id: str) -> dict[str, str]:
+    """One ticket with its body, which is shortened in the middle if it is very long."""
+    ticket, limit = _ticket(tickets, ticket_id), BODY_LIMIT
+    while _size(result := {**_listed(ticket), "body": shorten(ticket.body, limit)}) > RESULT_LIMIT:
+        limit //= 2
+    return result
+
+
+def _ticket(tickets: TicketSet, ticket_id: Any) -> Ticket:
+    if not isinstance(ticket_id, (str, int)) or isinstance(ticket_id, bool):
+        raise ValueError(f"ticket_id must be one id, {ID_RULE}; to read several tickets, call once for each")
+    ticket = tickets.by_key.get(str(ticket_id).strip())
+    if ticket is None:
+        raise ValueError(f"there is no ticket {str(ticket_id)[:80]!r}; pass one id, {ID_RULE}")
+    return ticket
+
+
+def search_tickets(tickets: TicketSet, query: str) -> dict[str, Any]:
+    """The tickets that hold every word of the query, with the text around the first hit, and how many there are."""
+    words = _folded(query).split() if isinstance(query, str) else []
+    if not words:
+        raise ValueError("query is empty; pass one or more words to look for")
+    hits = [t for t in tickets.tickets if all(word in _folded(f"{t.subject} {t.body}") for word in words)]
+    rows = [{"ticket_id": t.key, "subject": shorten(t.subject, LINE_LIMIT), "snippet": _snippet(t, words[0])}
+            for t in hits[:HITS]]
+    return _capped({"total": len(hits), "tickets": rows}, "tickets", total=len(hits))
+
+
+def _snippet(ticket: Ticket, word: str) -> str:
+    text = " ".join(f"{ticket.subject} / {ticket.body}".split())
+    at = max(0, text.casefold().find(word) - 70)
+    return ("… " if at else "") + text[at:at + 160] + (" …" if at + 160 < len(text) else "")
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def tally(tickets: TicketSet, assignments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Exact counts per cause, most frequent first, with ticket ids and the number of different customers.
+
+    A ticket given twice counts where it stood first; ids that do not exist count nowhere. Both are reported.
+    """
+    placed: dict[str, str] = {}
+    unknown, repeated = [], []
+    for key, cause in map(_assignment, _objects(assignments)):
+        if key not in tickets.by_key:
+            unknown.append(key)
+        elif key in placed:
+            repeated.append(key)
+        else:
+            placed[key] = cause
+    left = [t.key for t in tickets.tickets if t.key not in placed]
+    result = {"total_tickets": len(tickets), "assigned": len(placed), "unassigned": len(left),
+              "unknown_ticket_ids": unknown[:HITS], "repeated_ticket_ids": repeated[:HITS],
+              "causes": _tallied(placed, tickets)}
+    if left:
+        result["unassigned_ticket_ids"] = left[:HITS]
+    return _capped(result, "causes")
+
+
+def _objects(assignments: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(assignments, list) or not all(isinstance(a, Mapping) for a in assignments):
+        raise ValueError('assignments must be a list of objects such as {"ticket_id": "…", "cause": "…"}')
+    return assignments
+
+
+def _assignment(assignment: Mapping[str, Any]) -> tuple[str, str]:
+    key = str(assignment.get("ticket_id", "")).strip()
+    try:
+        return key, tidy_cause(assignment.get("cause"))
+    except ValueError as fault:
+        raise ValueError(f"assignment of ticket {key[:80]!r}: {fault}") from None
+
+
+def _tallied(placed: Mapping[str, str], tickets: TicketSet) -> list[dict[str, Any]]:
+    causes = []
+    for cause, count in sorted(Counter(placed.values()).items(), key=lambda item: (-item[1], item[0])):
+        members = [t for t in tickets.tickets if placed.get(t.key) == cause]
+        causes.append({"cause": cause, "count": count, "customers": len({t.customer for t in members if t.customer}),
+                       "ticket_ids": [t.key for t in members[:IDS]]})
+        if count > IDS:
+            causes[-1]["note"] = f"{IDS} of {count} ticket_ids shown; all are counted"
+    return causes
+
+
+# --- product database ------------------------------------------------------------------------------------------------
+
+
+def get_customer(catalog: Catalog, customer_id: str) -> dict[str, Any]:
+    """The customer's row of the database."""
+    row = catalog.customer(_one(customer_id, "customer_id"))
+    if row is None:
+        raise ValueError(f"the database has no customer {str(customer_id)[:80]!r}; pass customer_id exactly as a ticket "
+                         "gives it. If a ticket does give this id, the customer is missing: do not look it up again")
+    return _row(row)
+
+
+def get_product(catalog: Catalog, product: str) -> dict[str, Any]:
+    """The product's row of the database."""
+    return _row(_product(catalog, product))
+
+
+def list_incidents(catalog: Catalog, product: str) -> dict[str, Any]:
+    """The incidents of one product, as many as fit, and how many there are."""
+    _product(catalog, product)
+    rows = [_row(row) for row in catalog.incidents(str(product).strip())]
+    return _capped({"product": product, "total": len(rows), "incidents": rows}, "incidents", total=len(rows))
+
+
+def _product(catalog: Catalog, product: Any) -> dict[str, Any]:
+    row = catalog.product(_one(product, "product"))
+    if row is None:
+        raise ValueError(f"the database has no product {str(product)[:80]!r}; pass a product id or name exactly as a "
+                         "ticket gives it")
+    return row
+
+
+def _one(value: Any, name: str) -> str:
+    if not isinstance(value, (str, int)) or isinstance(value, bool) or not str(value).strip():
+        raise ValueError(f"{name} must be one id as text")
+    return str(value).strip()
+
+
+# --- what every result has in common ---------------------------------------------------------------------------------
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A database row as JSON data: long texts shortened, bytes as their size, at most RESULT_LIMIT in all."""
+    result: dict[str, Any] = {}
+    size = 0
+    for column, value in row.items():
+        size += _size({column: _value(value)})
+        if size > RESULT_LIMIT:
+            return {**result, "note": f"only the first {len(result)} of {len(row)} columns are shown"}
+        result[column] = _value(value)
+    return result
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"<{len(bytes(value)):,} bytes>"
+    if isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float)) else shorten(str(value), VALUE_LIMIT)
+
+
+def _capped(result: dict[str, Any], rows: str, total: int | None = None) -> dict[str, Any]:
+    """`result` with as many of its `rows` as fit RESULT_LIMIT, and a note to the model when some are left out."""
+    kept, given = result[rows], result[rows]
+    while len(kept) > 1 and _size({**result, rows: kept}) > RESULT_LIMIT:
+        kept = kept[:len(kept) // 2]
+    total = len(given) if total is None else total
+    if len(kept) == total:
+        return result
+    return {**result, rows: kept, "note": f"{len(kept)} of {total} {rows} shown; narrow the request to see others"}
+
+
+def _size(result: Mapping[str, Any]) -> int:
+    return len(json.dumps(result, ensure_ascii=False))
+
+
+def _whole(value: Any, name: str, lowest: int, highest: int) -> int:
+    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}\s*", value):
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
+        raise ValueError(f"{name} must be a whole number from {lowest} to {highest}, not {str(value)[:40]!r}")
+    return value
+
+
+# --- what the model is told ------------------------------------------------------------------------------------------
+
+
+def _schema(**properties: dict[str, Any]) -> dict[str, Any]:
+    """An object of these properties; those without a default are required."""
+    required = [name for name, schema in properties.items() if "default" not in schema]
+    return {"type": "object", "properties": properties, **({"required": required} if required else {}),
+            "additionalProperties": False}
+
+
+_PRODUCT = {"type": "string", "description": "One product id or name, exactly as a ticket gives it."}
+
+DEFAULT_TOOLS: tuple[ToolText, ...] = (
+    ToolText(
+        "list_tickets", "list_tickets",
+        "Lists tickets, one page at a time: total number, and per ticket ticket_id, subject, customer_id, product and "
+        "created (the date as exported). next_offset is where the next page starts, null after the last page. It does "
+        "not return bodies: a subject rarely shows the cause, so read the ticket before you judge it.",
+        _schema(offset={"type": "integer", "minimum": 0, "default": 0, "description": "How many tickets to skip."},
+                limit={"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": PAGE,
+                       "description": f"Tickets on this page, at most {PAGE_LIMIT}."})),
+    ToolText(
+        "read_ticket", "read_ticket",
+        "Returns one ticket: ticket_id, subject, customer_id, product, created and the full body. A very long body is "
+        "shortened in the middle and says so. One ticket per call. Do not use it to find tickets about something; "
+        "use search_tickets for that.",
+        _schema(ticket_id={"type": "string", "description": f"One ticket id, {ID_RULE}."})),
+    ToolText(
+        "search_tickets", "search_tickets",
+        f"Finds tickets whose subject or body holds every word of the query, in any case: total number, and for up to "
+        f"{HITS} of them ticket_id, subject and a snippet around the first hit. Words are matched as written, no "
+        "synonyms, no operators. Do not use it to count a cause: customers describe the same cause in different words.",
+        _schema(query={"type": "string", "description": "One or more words, for instance: invoice total"})),
+    ToolText(
+        "get_customer", "get_customer",
+        "Returns one customer as the product database holds it, such as name, plan, region and monthly revenue (in the "
+        "database's own currency). An error means that the database does not have the customer. "
+        "Do not use it to count customers; tally does that.",
+        _schema(customer_id={"type": "string", "description": "One customer id, exactly as a ticket gives it."})),
+    ToolText(
+        "get_product", "get_product",
+        "Returns one product as the product database holds it, such as its id, name and area. Do not use it for what "
+        "went wrong with a product; list_incidents has that.",
+        _schema(product=_PRODUCT)),
+    ToolText(
+        "list_incidents", "list_incidents",
+        "Returns the known incidents of one product: total number, and per incident its id, when it started and ended, "
+        "title and detail. An incident explains a ticket only if its time and its detail fit; an empty list means that "
+        "none is known, not that nothing happened.",
+        _schema(product=_PRODUCT)),
+    ToolText(
+        "tally", "tally",
+        "Counts exactly, in code. Pass every ticket with its one cause; returns per cause, most frequent first, count, "
+        "ticket_ids and customers (how many different ones), and reports ids that do not exist, ids given twice and "
+        "tickets without a cause. Spell a cause the same way every time. It remembers nothing: pass all assignments "
+        "in one call, and use its numbers in your answer.",
+        _schema(assignments={
+            "type": "array", "description": "One entry per ticket.",
+            "items": _schema(ticket_id={"type": "string", "description": f"One ticket id, {ID_RULE}."},
+                             cause={"type": "string", "description": "Root cause in 2-5 plain lower-case words."})})),
+)

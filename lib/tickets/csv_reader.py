@@ -1,0 +1,158 @@
+"""CSV in any dialect: the delimiter is found, long cells are read whole, and a stray quote cannot swallow rows unseen."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from lib.tickets.encoding import Encoding, find_encoding, open_text
+from lib.tickets.table import Grid, Table, say_places, table_from_grid
+
+DELIMITERS = ",;\t|"
+_NONE = "\x1f"      # stands for "one column": no text file holds it
+
+
+def read_csv(name: str, data: bytes) -> Table:
+    """The table in the bytes. Raises UnreadableFile when it is none."""
+    encoding = find_encoding(name, data)
+    # process-wide in the csv module, and only ever raised: no cell is longer than its file
+    csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
+    notes = [encoding.note] if encoding.note else []
+    if encoding.codec in ("utf-8", "utf-8-sig", "cp1252", "latin-1") and b"\0" in data:
+        notes.append(f"{data.count(0):,} NUL characters removed")
+    lines = _Lines(data, encoding)
+    dialect, first = _dialect(lines)
+    found = _read(islice(lines, first, None), dialect, first)
+    if found.broken and b'\\"' in data:
+        again = _read((line.replace('\\"', '""') for line in islice(lines, first, None)), dialect, first)
+        if len(again.broken) < len(found.broken):
+            found = again
+            notes.append('quotes written as \\" were read as quotes')
+    notes += found.notes()
+    delimiter = "" if dialect["delimiter"] == _NONE else dialect["delimiter"]
+    return table_from_grid(name, Grid(found.rows, found.places, "line", delimiter), notes)
+
+
+class _Lines:
+    """The file's lines, without NUL, as often as they are asked for."""
+
+    def __init__(self, data: bytes, encoding: Encoding):
+        self._data, self._encoding = data, encoding
+
+    def __iter__(self) -> Iterator[str]:
+        return (line.replace("\0", "") for line in open_text(self._data, self._encoding))
+
+
+# --- the dialect ------------------------------------------------------------------------------------------------------
+
+
+def _dialect(lines: Iterable[str]) -> tuple[dict, int]:
+    """(arguments for csv.reader, lines to skip at the top). Excel's own "sep=;" line decides where it stands."""
+    sample = list(islice(lines, 200))
+    hint = re.fullmatch(r'"?sep=(.)"?\s*', sample[0], re.IGNORECASE)
+    delimiter = hint[1] if hint and hint[1] not in '"\r\n' else _find_delimiter(sample)
+    text = "".join(sample)
+    spaced, tight = text.count(f'{delimiter} "'), text.count(f'{delimiter}"')
+    return {"delimiter": delimiter, "skipinitialspace": spaced > tight and delimiter != " "}, int(bool(hint))
+
+
+def _find_delimiter(sample: list[str]) -> str:
+    """The one that cuts most rows into as many fields as the header has; none, for a file of one column."""
+    best, best_rank = _NONE, (False, 0.0, 0)
+    for delimiter in DELIMITERS:
+        widths = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
+        if not widths:
+            continue
+        usual, times = Counter(w for w in widths if w > 1).most_common(1)[0] if max(widths) > 1 else (1, 0)
+        rank = (widths[0] == usual, times / len(widths), usual)
+        if usual > 1 and rank[1] >= 0.3 and rank > best_rank:
+            best, best_rank = delimiter, rank
+    return best
+
+
+# --- the rows ---------------------------------------------------------------------------------------------------------
+
+
+class _Found:
+    """Rows, the line each begins at, and the lines at which quotes were wrong."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self.places: list[int] = []
+        self.broken: list[int] = []         # lines read as they stand, quotes and all
+        self.swallowed: list[str] = []      # "3-6": one row that looks like several
+
+    def notes(self) -> list[str]:
+        told = []
+        if self.broken:
+            told.append(f"a stray quote: read as it stands, please check ({say_places('line', self.broken)})")
+        if self.swallowed:
+            spans = ", ".join(self.swallowed[:5]) + ("" if len(self.swallowed) <= 5 else " …")
+            told.append(f"one quoted text runs over lines that look like rows of their own, please check a stray "
+                        f"quote (lines {spans})")
+        return told
+
+
+def _read(lines: Iterable[str], dialect: dict, skipped: int) -> _Found:
+    found, source = _Found(), _Pushback(lines, skipped)
+    reader = csv.reader(source, strict=True, **dialect)
+    while True:
+        source.taken.clear()
+        start = source.number + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return found
+        except csv.Error:           # wrong quotes: this one line is taken literally, the next ones are read anew
+            first = source.taken[0]
+            source.push_back()
+            row = _literally(first, dialect["delimiter"])
+            found.broken.append(start)
+        else:
+            if len(source.taken) > 1 and _holds_rows(source.taken, dialect["delimiter"]):
+                found.swallowed.append(f"{start}-{source.number}")
+        found.rows.append(row)
+        found.places.append(start)
+
+
+class _Pushback:
+    """Feeds lines to csv.reader and can take back all but the first that the current row used."""
+
+    def __init__(self, lines: Iterable[str], number: int):
+        self._lines = iter(lines)
+        self._ahead: deque[str] = deque()
+        self.taken: list[str] = []
+        self.number = number        # of the last line given
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._ahead.popleft() if self._ahead else next(self._lines)
+        self.taken.append(line)
+        self.number += 1
+        return line
+
+    def push_back(self) -> None:
+        self._ahead.extendleft(reversed(self.taken[1:]))
+        self.number -= len(self.taken) - 1
+
+
+def _literally(line: str, delimiter: str) -> list[str]:
+    cells = line.rstrip("\r\n").split(delimiter)
+    return [c[1:-1].replace('""', '"') if len(c) > 1 and c[0] == c[-1] == '"' else c for c in cells]
+
+
+def _holds_rows(lines: list[str], delimiter: str) -> bool:
+    """Whether a line inside a quoted text begins with a cell of the same make ("Q9") as the row's own first cell."""
+    make = _make(lines[0], delimiter)
+    return bool(make) and any(_make(line, delimiter) == make for line in lines[1:])
+
+
+def _make(line: str, delimiter: str) -> str:
+    end = line.find(delimiter, 0, 30)
+    cell = line[:end].strip('" ') if end > 0 else ""
+    return re.sub(r"\d+", "9", cell) if re.search(r"\d", cell) else ""

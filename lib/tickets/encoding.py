@@ -1,0 +1,105 @@
+"""Bytes to text: which encoding a file is in, said aloud when it is not UTF-8, and a refusal for what is no text."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from dataclasses import dataclass
+from typing import TextIO
+
+from lib.errors import UnreadableFile
+
+_BOMS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+         (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
+
+_OTHER_KINDS = [
+    (b"%PDF", "a PDF document"), (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"),
+    (b"PAR1", "a Parquet file"), (b"\x1f\x8b", "a gzip archive"), (b"7z\xbc\xaf", "a 7z archive"),
+    (b"Rar!", "a RAR archive"), (b"SQLite format 3", "a SQLite database"), (b"PK\x03\x04", "a zip archive"),
+    (b"\xd0\xcf\x11\xe0", "an old or password-protected Office file (.xls)"),
+]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    codec: str
+    errors: str = "strict"
+    note: str = ""
+
+
+def find_encoding(name: str, data: bytes) -> Encoding:
+    """How to decode the bytes without an exception. Raises UnreadableFile for an empty file or one that is no text."""
+    if not data.strip(b"\0\t\r\n "):
+        raise UnreadableFile(f"{name} is empty")
+    _refuse_other_kinds(name, data)
+    encoding = _by_bom(data) or _by_zeros(data) or _by_trying(data)
+    _refuse_binary(name, data, encoding)
+    return encoding
+
+
+def open_text(data: bytes, encoding: Encoding) -> TextIO:
+    """The text as a stream of lines that keep their own endings. Nothing is decoded before it is read."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding.codec, encoding.errors, newline="")
+
+
+def _refuse_other_kinds(name: str, data: bytes) -> None:
+    for magic, kind in _OTHER_KINDS:
+        if data.startswith(magic):
+            raise UnreadableFile(f"{name} is {kind}, not a table: export it as CSV, XLSX, JSON or JSONL")
+
+
+def _by_bom(data: bytes) -> Encoding | None:
+    codec = next((codec for bom, codec in _BOMS if data.startswith(bom)), None)
+    if codec is None:
+        return None
+    return _checked(data, codec, "" if codec == "utf-8-sig" else f"read as {codec.upper()}")
+
+
+def _by_zeros(data: bytes) -> Encoding | None:
+    """UTF-16 without a byte order mark: every second byte of western text is zero."""
+    sample = data[:2_000]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    if max(even, odd) < 0.7 * len(sample) / 2 or min(even, odd) > 0.1 * len(sample) / 2:
+        return None
+    return _checked(data, "utf-16-le" if odd > even else "utf-16-be", "read as UTF-16")
+
+
+def _by_trying(data: bytes) -> Encoding:
+    bad, other = _misfits(data, "utf-8")
+    if not bad:
+        return Encoding("utf-8")
+    if bad * 10 < other:        # a cut or damaged character among many good ones is still UTF-8
+        return _checked(data, "utf-8", "")
+    if not _misfits(data, "cp1252")[0]:
+        return Encoding("cp1252", note="not UTF-8, read as Windows-1252 (cp1252): check accents and currency signs")
+    return Encoding("latin-1", note="not UTF-8, read as Latin-1: check accents and currency signs")
+
+
+def _checked(data: bytes, codec: str, note: str) -> Encoding:
+    bad, _ = _misfits(data, codec)
+    if not bad:
+        return Encoding(codec, note=note)
+    damage = f"{bad:,} damaged character{'' if bad == 1 else 's'} shown as \N{REPLACEMENT CHARACTER}"
+    return Encoding(codec, "replace", f"{note}; {damage}" if note else damage)
+
+
+def _misfits(data: bytes, codec: str) -> tuple[int, int]:
+    """(characters that cannot be decoded, characters beyond ASCII), decoded piece by piece to spare memory."""
+    bad = other = 0
+    decoder = codecs.getincrementaldecoder(codec)("replace")
+    for start in range(0, len(data), 1 << 20):
+        piece = data[start:start + (1 << 20)]
+        text = decoder.decode(piece, final=start + (1 << 20) >= len(data))
+        if not text.isascii():
+            bad += text.count("\N{REPLACEMENT CHARACTER}")
+            other += len(text) - len(text.encode("ascii", "ignore"))
+    if bad and codec.startswith("utf-8"):       # the character may simply stand in the file
+        bad -= data.count("\N{REPLACEMENT CHARACTER}".encode())
+    return bad, other
+
+
+def _refuse_binary(name: str, data: bytes, encoding: Encoding) -> None:
+    sample = data[:8_192].decode(encoding.codec, "replace")
+    strange = sum(1 for c in sample if c < "\x20" and c not in "\t\n\r\x0b\x0c\x1b")
+    if strange > 3 and strange > 0.05 * len(sample):
+        raise UnreadableFile(f"{name} is not text: export it as CSV, XLSX, JSON or JSONL")

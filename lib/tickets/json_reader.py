@@ -1,0 +1,218 @@
+"""JSON in the shapes that exports have: a list, an envelope around lists, objects by key, a list of rows, JSON lines.
+
+Numbers keep their digits as written, nested objects become dotted columns, nested lists stay JSON text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from lib.errors import UnreadableFile
+from lib.tickets.encoding import find_encoding
+from lib.tickets.table import Grid, Table, build_table, check_size, say_places, table_from_grid
+
+_TOO_DEEP = "is nested too deeply to be a table"
+_RECORD_KEYS = {"id", "key", "number", "subject", "title", "body", "description", "sku"}
+
+
+class _Number(str):
+    """A JSON number or constant as it was written: 0.10 stays 0.10, and no digit of a long id is lost."""
+
+
+def read_json(name: str, data: bytes) -> list[Table]:
+    """One table per list of objects. Raises UnreadableFile naming line and column where the JSON breaks off."""
+    encoding = find_encoding(name, data)
+    text = data.decode(encoding.codec, encoding.errors).lstrip("\ufeff")
+    notes = [encoding.note] if encoding.note else []
+    try:
+        value = _parse(text)
+    except RecursionError as error:
+        raise UnreadableFile(f"{name} {_TOO_DEEP}") from error
+    except ValueError as error:
+        return [_read_lines(name, text, notes, error)]
+    return _tables(name, value, notes)
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, strict=False,
+                      object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object as a dict that keeps the values of repeated keys, as "key #2"."""
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    found = {}
+    for key, value in pairs:
+        found[_free(key, found)] = value
+    return found
+
+
+def _free(key: str, taken: dict) -> str:
+    name, n = key, 1
+    while name in taken:
+        n += 1
+        name = f"{key} #{n}"
+    return name
+
+
+# --- JSON lines -------------------------------------------------------------------------------------------------------
+
+
+def _read_lines(name: str, text: str, notes: list[str], error: ValueError) -> Table:
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    records, bad = [], []
+    for number, line in lines:
+        record = _record(line)
+        if record is None:
+            bad.append(number)
+        else:
+            records.append(record)
+        if not records and len(bad) > 20:       # no JSON lines at all
+            break
+    if not records or (len(records) == 1 and len(lines) > 2):
+        raise UnreadableFile(f"{name} is not valid JSON: {_where(error)}. Was the export cut off?") from error
+    if bad:
+        notes.append(f"not a JSON object, left out ({say_places('line', bad)})")
+    return _table(name, records, notes)
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    try:
+        value = _parse(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _where(error: ValueError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}, column {error.colno}: {error.msg}"
+    return str(error)
+
+
+# --- shapes of one JSON value -----------------------------------------------------------------------------------------
+
+
+def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
+    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+        return [_table_of_rows(name, value, notes)]
+    if isinstance(value, list):
+        return [_table(name, value, notes)]
+    if not isinstance(value, dict):
+        raise UnreadableFile(f"{name} holds a single JSON value: a list of objects is needed")
+    if _RECORD_KEYS & value.keys():
+        return [_table(name, [value], notes)]
+    lists = list(_lists(value))
+    if lists:
+        return [replace(_table(name, rows, [*notes, *_page_notes(value, len(rows))]), name=path) for path, rows in lists]
+    return [_table(name, _keyed(value), notes)]
+
+
+def _lists(value: dict[str, Any], path: str = "", depth: int = 3) -> Iterator[tuple[str, list]]:
+    """Every non-empty list of objects in the envelope, with its dotted path."""
+    for key, inner in value.items():
+        here = f"{path}.{key}" if path else key
+        if isinstance(inner, list) and inner and all(isinstance(row, dict) for row in inner):
+            yield here, [row["node"] if row.keys() <= {"node", "cursor"} and isinstance(row.get("node"), dict) else row
+                         for row in inner]
+        elif isinstance(inner, dict) and depth > 1:
+            yield from _lists(inner, here, depth - 1)
+
+
+def _page_notes(envelope: dict[str, Any], rows: int) -> list[str]:
+    """Says so when the envelope tells that this is one page of several."""
+    flat = _flat(envelope)
+    total = next((int(v) for k, v in flat.items() if k.split(".")[-1] in _TOTALS and _is_count(v) and int(v) > rows), 0)
+    more = next((k for k, v in flat.items() if any(w in k.split(".") for w in _NEXTS) and v not in ("", "false")), "")
+    if not total and not more:
+        return []
+    return [f"{rows:,} of {f'{total:,}' if total else 'more'}: this is one page of an export"
+            + (f" ({more} is set)" if more else "")]
+
+
+_TOTALS = {"count", "total", "total_count", "totalCount", "total_results", "totalResults", "total_entries"}
+_NEXTS = {"next_page", "next", "nextPage", "next_cursor", "nextPageToken", "has_more", "hasNextPage", "after_url"}
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 16
+
+
+def _keyed(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """{"T-1": {…}, "T-2": {…}} as records that know their key; anything else is one record."""
+    if len(value) == 1 and isinstance(next(iter(value.values())), dict):
+        return [next(iter(value.values()))]
+    if not value or not all(isinstance(inner, dict) for inner in value.values()):
+        return [value]
+    return [{"id" if "id" not in inner else "key": key, **inner} for key, inner in value.items()]
+
+
+def _table_of_rows(name: str, value: list[list[Any]], notes: list[str]) -> Table:
+    try:
+        rows = [[_cell(cell) for cell in row] for row in value]
+    except RecursionError as error:
+        raise UnreadableFile(f"{name} {_TOO_DEEP}") from error
+    return table_from_grid(name, Grid(rows, list(range(1, len(rows) + 1)), "row"), notes)
+
+
+# --- records to rows --------------------------------------------------------------------------------------------------
+
+
+def _table(name: str, records: list[Any], notes: list[str]) -> Table:
+    strange = [i for i, record in enumerate(records, start=1) if not isinstance(record, dict)]
+    if len(strange) == len(records):
+        raise UnreadableFile(f"{name} holds no objects: a list of objects such as {{\"id\": …, \"body\": …}} is needed")
+    notes = list(notes)
+    if strange:
+        notes.append(f"not a JSON object, left out ({say_places('item', strange)})")
+    try:
+        flat = [_flat(record) for record in records if isinstance(record, dict)]
+    except RecursionError as error:
+        raise UnreadableFile(f"{name} {_TOO_DEEP}") from error
+    return _table_of_flat(name, flat, notes)
+
+
+def _table_of_flat(name: str, flat: list[dict[str, str]], notes: list[str]) -> Table:
+    full = [record for record in flat if any(map(str.strip, record.values()))]
+    if len(full) < len(flat):
+        notes.append(f"{len(flat) - len(full):,} objects without a value dropped")
+    columns = list(dict.fromkeys(key for record in full for key in record))
+    check_size(name, len(columns), len(full))
+    if any("\0" in cell for record in full for cell in record.values()):
+        full = [{k: v.replace("\0", "") for k, v in record.items()} for record in full]
+        notes.append("NUL characters removed")
+    return build_table(name, (columns, [[record.get(c, "") for c in columns] for record in full]), notes)
+
+
+def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in record.items():
+        if isinstance(value, dict) and value:
+            for inner, cell in _flat(value, f"{prefix}{key}.").items():
+                found[_free(inner, found)] = cell
+        else:
+            found[_free(prefix + key, found)] = _cell(value)
+    return found
+
+
+def _cell(value: Any) -> str:
+    """Text stays text, null is empty, a list is JSON text. A lone surrogate, which no file can hold, is replaced."""
+    text = "" if value is None else str(value) if isinstance(value, str) else _json(value)
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {_json(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_json, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,224 @@
+"""A table of text, and how rows as they were found in a file become one: header, blanks, repeats, footers, ragged rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lib.errors import UnreadableFile
+from lib.tickets.visible import visible
+
+MAX_COLUMNS = 2_000         # what SQLite takes
+MAX_CELLS = 50_000_000      # rows x columns; short rows are filled up, so a small file could ask for far more
+
+
+@dataclass(frozen=True)
+class Table:
+    """Every cell is text as it stood in the file; every row has as many cells as there are columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()     # what the reader did, one short line each
+
+
+@dataclass
+class Grid:
+    """Rows as found, before anything is known of them. `places[i]` is the line (or sheet row) where `rows[i]` begins."""
+
+    rows: list[list[str]]
+    places: list[int]
+    unit: str = "line"              # what a place is called
+    delimiter: str = ""             # set where an unquoted one may have split a cell; empty: extra cells are columns
+
+
+def table_from_grid(name: str, grid: Grid, notes: Iterable[str] = ()) -> Table:
+    """The table in the grid. Raises UnreadableFile when there is no row, or no honest way to fit rows to columns."""
+    told = list(notes)
+    _drop_blanks(grid, told)
+    header = _take_header(name, grid, told)
+    if not grid.rows:
+        raise UnreadableFile(f"{name} has a header but no row below it: export it again with its tickets or rows")
+    _drop_repeats(grid, header, told)
+    _drop_footer(grid, len(header), told)
+    _fit(name, grid, header, told)
+    return build_table(name, _without_ghosts(header, grid.rows), told)
+
+
+def build_table(name: str, columns_and_rows: tuple[list[str], list], notes: Iterable[str]) -> Table:
+    """A Table with usable, unique column names, within the limits on columns and cells."""
+    columns, rows = columns_and_rows
+    check_size(name, len(columns), len(rows))
+    if not rows:
+        raise UnreadableFile(f"{name} holds no rows: export it again with its tickets or rows")
+    return Table(name, unique_names(columns), tuple(map(tuple, rows)), tuple(notes))
+
+
+def check_size(name: str, columns: int, rows: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise UnreadableFile(f"{name} has {columns:,} columns, at most {MAX_COLUMNS:,} are read: remove the empty ones")
+    if columns * rows > MAX_CELLS:
+        raise UnreadableFile(f"{name} would fill {columns:,} x {rows:,} cells, at most {MAX_CELLS:,} are read: split it")
+
+
+def unique_names(names: Sequence[str], same=str) -> tuple[str, ...]:
+    """The names, trimmed; a nameless column is called by its position, a repeated name gets " #2", " #3" …
+
+    `same` maps a name to what it is compared by, for instance str.casefold.
+    """
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    found = []
+    for position, raw in enumerate(names, start=1):
+        name = base = visible(" ".join(raw.split())) or f"column {position}"
+        counts.setdefault(same(base), 1)
+        while same(name) in taken:
+            counts[same(base)] += 1
+            name = f"{base} #{counts[same(base)]}"
+        taken.add(same(name))
+        found.append(name)
+    return tuple(found)
+
+
+def say_places(unit: str, places: Sequence[int]) -> str:
+    """"line 4", or "lines 4, 9, 12 and 30 more"."""
+    shown = ", ".join(str(p) for p in places[:5])
+    more = f" and {len(places) - 5:,} more" if len(places) > 5 else ""
+    return f"{unit}{'' if len(places) == 1 else 's'} {shown}{more}"
+
+
+# --- rows that are no data --------------------------------------------------------------------------------------------
+
+
+def _drop_blanks(grid: Grid, notes: list[str]) -> None:
+    while grid.rows and not any(grid.rows[-1]):
+        grid.rows.pop(), grid.places.pop()
+    blank = [i for i, row in enumerate(grid.rows) if not any(map(str.strip, row))]
+    if blank:
+        notes.append(f"{_count(len(blank), 'blank row')} dropped ({_drop(grid, blank)})")
+
+
+def _take_header(name: str, grid: Grid, notes: list[str]) -> list[str]:
+    if not grid.rows:
+        raise UnreadableFile(f"{name} is empty: it holds no header and no rows")
+    at = _header_at(grid.rows[:50])
+    if at:
+        above = " | ".join(cell.strip() for row in grid.rows[:at] for cell in row if cell.strip())
+        places = say_places(grid.unit, grid.places[:at])
+        notes.append(f"above the header, left out ({places}): {_short(visible(' '.join(above.split())))}")
+    if _is_data(grid.rows[at]):
+        del grid.rows[:at], grid.places[:at]
+        notes.append(f"the first row looks like data, so there is no header: columns are numbered "
+                     f"({grid.unit} {grid.places[0]})")
+        return [""] * max(map(len, grid.rows))
+    header = grid.rows[at]
+    del grid.rows[:at + 1], grid.places[:at + 1]
+    return header
+
+
+def _header_at(rows: Sequence[Sequence[str]]) -> int:
+    """Titles and group rows above a header fill few cells; the header is the first row about as full as is usual."""
+    filled = [sum(1 for cell in row if cell.strip()) for row in rows]
+    usual = sorted(filled)[len(filled) // 2]
+    enough = max(min(2, usual), 0.6 * usual)
+    return next(i for i, n in enumerate(filled) if n >= enough)
+
+
+_DATA_CELL = re.compile(r"\s*(\d{4}-\d\d-\d\d[T ]?.*|[^@\s]+@[^@\s]+\.\w+)\s*", re.DOTALL)
+
+
+def _is_data(row: Sequence[str]) -> bool:
+    first = next((cell.strip() for cell in row if cell.strip()), "")
+    return first.isdecimal() or any(
+        len(cell) > 120 or (len(cell) > 60 and "\n" in cell) or _DATA_CELL.fullmatch(cell) for cell in row)
+
+
+def _drop_repeats(grid: Grid, header: list[str], notes: list[str]) -> None:
+    names = [cell.strip() for cell in header]
+    if not any(names):
+        return
+    repeats = [i for i, row in enumerate(grid.rows) if row[0].strip() == names[0]
+               and [cell.strip() for cell in row] == names]
+    if repeats:
+        notes.append(f"the header repeated inside the file, dropped ({_drop(grid, repeats)})")
+
+
+_FOOTER = re.compile(
+    r"((grand |sub)?total|sum|summe|gesamt|insgesamt|rows?|records?|tickets?|count|exported|generated|end of)\b"
+    r"[^.!?]{0,60}|[\d,. ]+ (rows?|records?|tickets?|issues?)\b.{0,40}", re.IGNORECASE)
+
+
+def _drop_footer(grid: Grid, width: int, notes: list[str]) -> None:
+    """At the very end, a nearly empty row that begins with "Total" or "Rows exported" is no ticket."""
+    while len(grid.rows) > 1 and width > 2:
+        cells = [cell.strip() for cell in grid.rows[-1] if cell.strip()]
+        if len(cells) > min(2, width - 1) or not grid.rows[-1][0].strip() or not _FOOTER.fullmatch(cells[0]):
+            return
+        notes.append(f"footer dropped ({grid.unit} {grid.places[-1]}): {_short(visible(' | '.join(cells)))}")
+        grid.rows.pop(), grid.places.pop()
+
+
+# --- rows that do not fit ---------------------------------------------------------------------------------------------
+
+
+def _fit(name: str, grid: Grid, header: list[str], notes: list[str]) -> None:
+    """Every row as long as the header, and nothing lost on the way."""
+    if not grid.delimiter:
+        header.extend([""] * (max(map(len, grid.rows)) - len(header)))
+    width = len(header)
+    check_size(name, width, len(grid.rows))
+    long = [i for i, row in enumerate(grid.rows) if len(row) > width and any(row[width:])]
+    if long:
+        _rejoin(name, grid, header, long, notes)
+    short = [i for i, row in enumerate(grid.rows) if len(row) < width]
+    if short and grid.delimiter:
+        notes.append(f"fewer cells than the header's {width}, filled up with empty ones "
+                     f"({say_places(grid.unit, [grid.places[i] for i in short])})")
+    for i, row in enumerate(grid.rows):
+        if len(row) != width:
+            grid.rows[i] = row[:width] + [""] * (width - len(row))
+
+
+def _rejoin(name: str, grid: Grid, header: list[str], long: list[int], notes: list[str]) -> None:
+    """Puts cells that an unquoted delimiter split back together, in the column that holds the longest texts."""
+    width, first = len(header), long[0]
+    if len(long) > max(2, len(grid.rows) // 2):
+        raise UnreadableFile(
+            f"{name} {grid.unit} {grid.places[first]} has {len(grid.rows[first])} fields, the header has {width} "
+            f"(so in {len(long)} of {len(grid.rows)} rows): give every column a name, or put texts in quotes")
+    usual = [row for row in grid.rows[:2_000] if len(row) == width] or [header]
+    at = max(range(width), key=lambda column: sum(len(row[column]) for row in usual))
+    for i in long:
+        row = grid.rows[i]
+        end = len(row) - (width - at - 1)
+        grid.rows[i] = [*row[:at], grid.delimiter.join(row[at:end]), *row[end:]]
+    places = say_places(grid.unit, [grid.places[i] for i in long])
+    notes.append(f"more cells than the header's {width}: an unquoted \"{grid.delimiter}\" was taken as part of "
+                 f"\"{header[at].strip() or f'column {at + 1}'}\", please check ({places})")
+
+
+def _without_ghosts(header: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Leaves out columns that have neither a name nor a single value."""
+    ghosts = {i for i, name in enumerate(header) if not name.strip() and not any(row[i] for row in rows)}
+    if not ghosts:
+        return header, rows
+    keep = [i for i in range(len(header)) if i not in ghosts]
+    names = [header[i].strip() or f"column {i + 1}" for i in keep]
+    return names, [[row[i] for i in keep] for row in rows]
+
+
+def _drop(grid: Grid, positions: list[int]) -> str:
+    places = say_places(grid.unit, [grid.places[i] for i in positions])
+    gone = set(positions)
+    grid.rows[:] = [row for i, row in enumerate(grid.rows) if i not in gone]
+    grid.places[:] = [place for i, place in enumerate(grid.places) if i not in gone]
+    return places
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "…"

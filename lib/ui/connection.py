@@ -1,0 +1,136 @@
+"""The badge that says who answers, and the choice behind it. Keys stay in this session's memory, nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from lib.ui import state
+
+KINDS = {"simulated": "Simulated", "live": "Anthropic API", "server": "Compatible server"}
+COLOURS = {"simulated": "gray", "live": "green", "server": "violet"}
+SIMULATED_MEANS = (
+    "Simulated: rules on this machine write the replies, not a model. Protocol, tokens, cache billing, time and prices "
+    "are worked out as for the real API; how well a real model would read these tickets is not shown.")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A way to answer. `connect` is called in the run's own thread."""
+
+    source: str
+    name: str
+    connect: Callable[[], Any]
+    problem: str = ""       # why it cannot be used yet
+
+    def __repr__(self) -> str:
+        return f"Choice({self.source}, {self.name})"
+
+
+def choice() -> Choice:
+    kind = _now()["kind"]
+    return {"simulated": _simulated, "live": _live, "server": _server}[kind]()
+
+
+def _simulated() -> Choice:
+    settings, speed = state.settings(), _now()["speed"]
+
+    def connect() -> Any:
+        from lib.client.connect import connect_simulated
+        return connect_simulated(settings, speed)
+    return Choice("simulated", "simulated", connect)
+
+
+def _live() -> Choice:
+    settings, key = state.settings(), _now()["key"] or _key_of_environment()
+
+    def connect() -> Any:
+        from lib.client.connect import connect_api
+        return connect_api(settings, key)
+    return Choice("live", "Anthropic API", connect, "" if key else "The Anthropic API needs a key: enter one above.")
+
+
+def _server() -> Choice:
+    settings, url, key = state.settings(), _now()["base_url"].strip(), _now()["server_key"]
+
+    def connect() -> Any:
+        from lib.client.connect import connect_server
+        return connect_server(settings, url, key)
+    return Choice("server", url, connect, "" if url else "A compatible server needs its address: enter it above.")
+
+
+def picker(page: str) -> None:
+    """The badge as a popover: who answers, and its settings."""
+    now = _now()
+    with st.popover(KINDS[now["kind"]].lower(), icon=":material/cable:", help="who answers the calls"):
+        _remembered(st.radio, "Who answers?", page, "kind", options=list(KINDS), format_func=KINDS.get,
+                    label_visibility="collapsed")
+        {"simulated": _simulated_form, "live": _live_form, "server": _server_form}[now["kind"]](page)
+
+
+def badge(source: str) -> None:
+    """Where an answer came from."""
+    st.badge({"server": "compatible server"}.get(source, source), color=COLOURS.get(source, "gray"))
+
+
+def _simulated_form(page: str) -> None:
+    _remembered(st.selectbox, "Speed", page, "speed", options=_speeds(), format_func=_speed_name,
+                help="A simulated call takes about 2 s of its own time. Faster only shortens your waiting: the times "
+                     "shown stay the simulated ones.")
+    st.caption(SIMULATED_MEANS)
+
+
+def _live_form(page: str) -> None:
+    if _now()["key"]:
+        st.caption("A key is set for this session. It is kept in memory only and gone when you close the tab.")
+        st.button("Forget the key", key=f"{page}.forget", on_click=_forget)
+        return
+    if _key_of_environment():
+        st.caption("The key in ANTHROPIC_API_KEY is used. You may enter another one.")
+    _remembered(st.text_input, "API key", page, "key", type="password", placeholder="sk-ant-…")
+    st.caption("Real calls cost real money. The key is kept in this session's memory only.")
+
+
+def _server_form(page: str) -> None:
+    _remembered(st.text_input, "Base URL", page, "base_url", placeholder="http://localhost:11434")
+    _remembered(st.text_input, "Key, if it wants one", page, "server_key", type="password")
+    st.caption("Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM … Type the name of its "
+               "model as the model of each step.")
+
+
+def _now() -> dict[str, Any]:
+    settings = state.settings()
+    return st.session_state.setdefault("connection", {
+        "kind": "simulated", "speed": settings.speed, "key": "", "base_url": settings.base_url, "server_key": ""})
+
+
+def _remembered(widget: Callable[..., Any], label: str, page: str, name: str, **options: Any) -> None:
+    """A widget whose value outlives the page switch that would drop the widget's own state."""
+    key = f"{page}.connection.{name}"
+    if key not in st.session_state:
+        st.session_state[key] = _now()[name]
+
+    def save() -> None:
+        _now()[name] = st.session_state[key]
+    widget(label, key=key, on_change=save, **options)
+
+
+def _forget() -> None:
+    _now()["key"] = ""
+
+
+def _key_of_environment() -> str:
+    """The key the server was started with; never offered where several people use one server."""
+    return "" if state.shared() else os.environ.get("ANTHROPIC_API_KEY", "").strip()
+
+
+def _speeds() -> list[float]:
+    return sorted({1.0, 20.0, 60.0, state.settings().speed, _now()["speed"]})
+
+
+def _speed_name(speed: float) -> str:
+    return {0.0: "no waiting", 1.0: "real time"}.get(speed, f"{speed:g} × faster")

@@ -1,0 +1,120 @@
+"""What the person typed on top of the default design: a flat dict of field -> value, and the design it makes.
+
+A field is a dotted name: `k`, `limits.max_turns`, `steps.label.system`, `tools.get_customer.description`. A draft may
+be wrong (a schema that is no JSON yet): it is kept as typed, reported, and the default stands in for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lib.design import Design
+
+Drafts = Mapping[str, Any]
+
+TOOL_PARTS = ("enabled", "name", "description", "input_schema")
+
+
+@dataclass(frozen=True)
+class Problem:
+    field: str
+    text: str
+
+
+def apply(default: Design, drafts: Drafts) -> tuple[Design, list[Problem]]:
+    """`default` with every draft put in, and what could not be put in."""
+    design, problems = default, []
+    for field, value in drafts.items():
+        try:
+            design = _put(design, field, value)
+        except ValueError as error:
+            problems.append(Problem(field, str(error)))
+        except (KeyError, TypeError):
+            continue        # a draft of an older version, for a field that is gone
+    return design, problems
+
+
+def value_of(design: Design, field: str) -> Any:
+    """What an editor of `field` shows for `design`; schemas as JSON text."""
+    head, *rest = field.split(".")
+    if head == "limits":
+        return getattr(design.limits, rest[0])
+    if head == "steps":
+        return getattr(design.steps[rest[0]], rest[1])
+    if head == "tools":
+        value = getattr(next(t for t in design.tools if t.key == rest[0]), rest[1])
+        return json.dumps(value, indent=2, ensure_ascii=False) if rest[1] == "input_schema" else value
+    return getattr(design, head)
+
+
+def edited(default: Design, drafts: Drafts) -> list[str]:
+    """The fields whose draft differs from the default, the design's name aside."""
+    return [f for f, value in drafts.items() if f != "name" and _known(default, f) and value != value_of(default, f)]
+
+
+def changed(before: Design, after: Design) -> list[str]:
+    """The fields in which two designs differ, the name aside, in the order in which the editors show them."""
+    return [f for f in fields(after) if f != "name" and _differs(before, after, f)]
+
+
+def _differs(before: Design, after: Design, field: str) -> bool:
+    return not _known(before, field) or value_of(before, field) != value_of(after, field)
+
+
+def fields(design: Design) -> list[str]:
+    names = ["name", "k", "workers", "retries", "parallel_tools"]
+    names += [f"limits.{name}" for name in ("max_turns", "max_tokens", "max_usd", "max_seconds")]
+    names += [f"steps.{step}.{part}" for step in design.steps for part in ("model", "max_tokens", "system")]
+    names += [f"tools.{tool.key}.{part}" for tool in design.tools for part in TOOL_PARTS]
+    return names
+
+
+LABELS = {
+    "k": "number of causes", "workers": "calls at once", "retries": "retries of a bad reply",
+    "parallel_tools": "several tools in one turn", "max_turns": "turn limit", "max_tokens": "token limit",
+    "max_usd": "dollar limit", "max_seconds": "time limit", "model": "model", "system": "system prompt",
+    "enabled": "on or off", "name": "name", "description": "description", "input_schema": "schema",
+}
+
+
+def label(field: str) -> str:
+    """"steps.label.system" -> "label: system prompt"."""
+    head, *rest = field.split(".")
+    if head == "steps" and rest[-1] == "max_tokens":
+        return f"{rest[0]}: longest reply"
+    owner = {"steps": f"{rest[0]}: ", "tools": f"tool {rest[0]}: "}.get(head, "") if rest else ""
+    return owner + LABELS.get((rest or [head])[-1], field)
+
+
+def _put(design: Design, field: str, value: Any) -> Design:
+    head, *rest = field.split(".")
+    if head == "limits":
+        return replace(design, limits=replace(design.limits, **{rest[0]: value}))
+    if head == "steps":
+        return design.with_step(rest[0], **{rest[1]: value})
+    if head == "tools":
+        if not any(t.key == rest[0] for t in design.tools):
+            raise KeyError(field)
+        return design.with_tool(rest[0], **{rest[1]: _schema(value) if rest[1] == "input_schema" else value})
+    return replace(design, **{head: value})
+
+
+def _schema(text: str) -> dict[str, Any]:
+    try:
+        schema = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON yet: {error.msg}, line {error.lineno} column {error.colno}") from None
+    if not isinstance(schema, dict):
+        raise ValueError("a schema is a JSON object, {…}")
+    return schema
+
+
+def _known(design: Design, field: str) -> bool:
+    try:
+        value_of(design, field)
+    except (KeyError, AttributeError, StopIteration, IndexError):
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""Numbers as people read them: three significant digits, units, and words where a figure is unknown."""
+
+from __future__ import annotations
+
+NO_PRICE = "no price"
+NOT_REPORTED = "not reported"
+
+
+def exact(number: float | None) -> str:
+    """1234567 -> "1,234,567"; None -> "not reported"."""
+    return NOT_REPORTED if number is None else f"{number:,.0f}"
+
+
+def short(number: float | None) -> str:
+    """26123 -> "26.1k", 492311 -> "492k", 1234567 -> "1.23M"; None -> "not reported"."""
+    if number is None:
+        return NOT_REPORTED
+    for size, unit in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= size * 0.9995:
+            return f"{_three(number / size)}{unit}"
+    return _three(number)
+
+
+def dollars(usd: float | None) -> str:
+    """0.02134 -> "$0.0213", 1234.5 -> "$1,230", 0 -> "$0"; None -> "no price"."""
+    return NO_PRICE if usd is None else f"${_three(usd)}"
+
+
+def exact_dollars(usd: float | None) -> str:
+    return NO_PRICE if usd is None else f"${usd:,.6f}"
+
+
+def seconds(duration: float | None) -> str:
+    """9.83 -> "9.8 s", 51.2 -> "51 s", 125 -> "2 min 5 s"; None -> "–"."""
+    if duration is None:
+        return "–"
+    if duration < 10:
+        return f"{duration:.1f} s"
+    minutes, rest = divmod(round(duration), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def times(factor: float) -> str:
+    """15.7 -> "16 ×", 1.53 -> "1.5 ×"."""
+    return f"{factor:.0f} ×" if factor >= 9.5 else f"{factor:.1f} ×"
+
+
+def plural(count: int, word: str, words: str = "") -> str:
+    """(1, "call") -> "1 call"; (46, "call") -> "46 calls"."""
+    return f"{count:,} {word if count == 1 else words or word + 's'}"
+
+
+def escaped(text: str) -> str:
+    """Our own sentence for a markdown place: a dollar sign there would begin a formula. Not for untrusted text."""
+    return text.replace("$", "\\$")
+
+
+def _three(number: float) -> str:
+    """At most three significant digits, without exponent, zeros at the end of a fraction kept off."""
+    if number == 0:
+        return "0"
+    rounded = float(f"{number:.3g}")
+    digits = max(0, 2 - _magnitude(rounded))
+    text = f"{rounded:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _magnitude(number: float) -> int:
+    return int(f"{number:e}".split("e")[1])

@@ -1,0 +1,73 @@
+"""What every page begins with: the way in through app.py, and one line on what is being worked with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from lib.design import Design
+from lib.models import model
+from lib.ui import connection, state
+from lib.ui import format as fmt
+
+PAGES = (
+    ("start", "Start", ":material/home:"),
+    ("data", "Data", ":material/table_rows:"),
+    ("design", "Design", ":material/edit_note:"),
+    ("run", "Run", ":material/play_arrow:"),
+)
+STYLE = Path(__file__).with_name("style.css")
+
+
+def app() -> None:
+    """All of app.py: names and orders the pages, runs one. A visit that `page` sent here goes back to its page."""
+    st.set_page_config(page_title="pipeline or agent?", page_icon="🔀", layout="wide")
+    pages = [st.Page(f"pages/{stem}.py", title=title, icon=icon, url_path=stem, default=stem == "start")
+             for stem, title, icon in PAGES]
+    chosen = st.navigation(pages, position="top")
+    st.session_state["_app"] = True
+    if wanted := st.session_state.pop("_goto", None):
+        st.switch_page(wanted[0], query_params=wanted[1])
+    chosen.run()
+
+
+def page(stem: str) -> None:
+    """First line of every page. In a fresh process Streamlit runs a deep-linked page without app.py: go through it."""
+    if "_app" not in st.session_state:
+        st.session_state["_goto"] = (f"pages/{stem}.py", st.query_params.to_dict())
+        st.switch_page("app.py")
+    state.enter()
+    st.html(STYLE)
+    _status_line(stem)
+
+
+def _status_line(stem: str) -> None:
+    data, (design, _) = state.data(), state.design()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status_line"):
+        _item("data", _data_line(data))
+        _item("design", design.name + (" · edited" if state.is_edited() else ""))
+        _item("model", models_line(design))
+        connection.picker(stem)
+
+
+def _item(label: str, text: str) -> None:
+    """A name and a value that may hold anything: st.text shows it literally."""
+    st.caption(label, width="content")
+    st.text(text, width="content")
+
+
+def _data_line(data: state.Data) -> str:
+    tables = len(data.catalog.tables)
+    database = f"{data.catalog.name} ({fmt.plural(tables, 'table')})" if tables else "no product database"
+    return f"{fmt.plural(len(data.tickets), 'ticket')} of {data.tickets.name} · {database}"
+
+
+def models_line(design: Design) -> str:
+    """"Haiku 5.5" for one model in all steps; else each with its steps."""
+    steps: dict[str, list[str]] = {}
+    for name, step in design.steps.items():
+        steps.setdefault(model(step.model).name, []).append(name)
+    if len(steps) == 1:
+        return next(iter(steps))
+    return " · ".join(f"{name} ({', '.join(used)})" for name, used in steps.items())

@@ -1,0 +1,136 @@
+"""Before a run: which shapes, what it will send and roughly cost, what stands in the way, and the button."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from lib.design import Design
+from lib.tickets import TicketSet
+from lib.ui import connection, editors, state
+from lib.ui import format as fmt
+from lib.ui.drafts import Problem
+
+
+def header(page: str, problems: list[Problem]) -> None:
+    """Shapes, forecast and button on one line; below it what stands in the way."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_header"):
+        chosen = _shapes(page)
+        st.text(_forecast_line(chosen), width="stretch")
+        _run_button(page, chosen, problems)
+    _obstacles(problems)
+    _confirmation(page, chosen)
+
+
+def sample_button(page: str) -> None:
+    """The one button of the start page: the sample, both ways, with whatever answers now."""
+    chosen = connection.choice()
+    st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
+              disabled=_busy() or bool(chosen.problem), on_click=_start_sample)
+    if chosen.problem:
+        st.text(chosen.problem)
+
+
+def again(page: str) -> None:
+    """A second way to the button, beside the editors."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shapes = state.desk()["shapes"]
+        ready = shapes and not st.session_state.get("_problems") and not connection.choice().problem
+        st.button("Run again", type="primary", icon=":material/replay:", key=f"{page}.again",
+                  disabled=_busy() or not ready, on_click=_ask_or_start, args=(list(shapes),))
+        st.caption("What you change here is the design everywhere; the next run uses it and says what it changed.")
+
+
+def _shapes(page: str) -> list[str]:
+    key = f"{page}.shapes"
+    if key not in st.session_state:
+        st.session_state[key] = state.desk()["shapes"]
+    return st.pills("Shapes to run", state.SHAPES, selection_mode="multi", key=key, format_func=str.capitalize,
+                    label_visibility="collapsed", on_change=lambda: state.keep(shapes=st.session_state[key]))
+
+
+def _run_button(page: str, shapes: list[str], problems: list[Problem]) -> None:
+    label = "Run both" if len(shapes) == 2 else f"Run the {shapes[0]}" if shapes else "Run"
+    blocked = bool(problems) or not shapes or not len(state.data().tickets) or bool(connection.choice().problem)
+    st.button(label, type="primary", icon=":material/play_arrow:", key=f"{page}.start", disabled=blocked or _busy(),
+              on_click=_ask_or_start, args=(list(shapes),))
+
+
+def _obstacles(problems: list[Problem]) -> None:
+    lines = [connection.choice().problem] if connection.choice().problem else []
+    if not len(state.data().tickets):
+        lines.append("There are no tickets in the data.")
+    if lines or problems:
+        with st.container(border=True, key="run_obstacles"):
+            for line in lines:
+                st.text(f"✕ {line}")
+            editors.show_problems(problems)
+
+
+def _confirmation(page: str, shapes: list[str]) -> None:
+    if not st.session_state.get("_confirm"):
+        return
+    tickets = len(state.data().tickets)
+    with st.container(border=True, key=f"{page}_confirm"):
+        st.markdown(f"**{tickets:,} tickets are more than {state.settings().confirm_above:,}.** Send them all?")
+        st.text(_forecast_line(shapes))
+        with st.container(horizontal=True):
+            st.button("Yes, run", type="primary", key=f"{page}.confirm", on_click=_start, args=(list(shapes),))
+            st.button("No", key=f"{page}.cancel", on_click=_cancel)
+
+
+# --- what the buttons do ---------------------------------------------------------------------------------------------
+
+
+def _ask_or_start(shapes: list[str]) -> None:
+    if len(state.data().tickets) > state.settings().confirm_above:
+        st.session_state["_confirm"] = True
+    else:
+        _start(shapes)
+
+
+def _start(shapes: list[str]) -> None:
+    _cancel()
+    state.start_runs(shapes, connection.choice())
+
+
+def _start_sample() -> None:
+    state.choose_sample()
+    state.start_runs(list(state.SHAPES), connection.choice())
+
+
+def _cancel() -> None:
+    st.session_state.pop("_confirm", None)
+
+
+def _busy() -> bool:
+    return any(state.is_active(r) for r in state.group())
+
+
+# --- the forecast ----------------------------------------------------------------------------------------------------
+
+
+def _forecast_line(shapes: list[str]) -> str:
+    """"estimate: ≈ 31k / ≈ 510k tokens · ≈ $0.004 / ≈ $0.06 · ≈ 12 s / ≈ 2 min", in the order of the shapes."""
+    if not shapes:
+        return "Choose a shape to run."
+    data, (design, _) = state.data(), state.design()
+    if not len(data.tickets):
+        return ""
+    found = _forecast(design.version, data.id, design, data.tickets)
+    parts = [found[s] for s in state.SHAPES if s in shapes and s in found]
+    figures = (_each(parts, lambda f: fmt.short(f.input_tokens)) + " input tokens",
+               _each(parts, lambda f: fmt.dollars(f.usd)), _each(parts, lambda f: fmt.seconds(f.seconds)))
+    return "estimate: " + " · ".join(figures)
+
+
+def _each(parts: list[Any], show: Any) -> str:
+    return " / ".join(f"≈ {show(p)}" for p in parts)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _forecast(version: str, data_id: str, _design: Design, _tickets: TicketSet) -> dict[str, Any]:
+    from lib.task.forecast import forecast
+
+    return forecast(_design, _tickets)

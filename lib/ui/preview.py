@@ -1,0 +1,75 @@
+"""The data on the desk, a page at a time: tickets, what the model sees of one, and the database's tables."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lib.task.prompts import render_ticket
+from lib.tickets import Ticket
+from lib.ui import format as fmt
+from lib.ui import state, uploads
+from lib.usage.tokens import estimate
+
+PAGE = 10       # rows of a preview
+
+
+def tickets(page: str) -> None:
+    """A page of the tickets as they were read, all of it text."""
+    found = state.data().tickets
+    if not len(found):
+        st.caption("No tickets yet. Upload a file above, or use the sample.")
+        return
+    start = _start_of_page(page, "tickets", len(found))
+    st.dataframe([_row(t) for t in found.tickets[start:start + PAGE]], hide_index=True, key=f"{page}.ticket_table",
+                 height="content", column_config={"text": st.column_config.TextColumn("text", width="large")})
+    uploads.notes(found.notes)
+
+
+def one_ticket(page: str) -> None:
+    """The user turn of a labelling call for one ticket, literally, and its size."""
+    found = state.data().tickets
+    if not len(found):
+        st.caption("The user turn of one labelling call will be here.")
+        return
+    number = st.number_input("Ticket", 1, len(found), key=f"{page}.ticket_number", width=160)
+    text = render_ticket(found.tickets[min(number, len(found)) - 1])
+    model = state.design()[0].steps["label"].model
+    st.code(text, language=None, wrap_lines=True, height=300)
+    st.caption(f"{fmt.exact(estimate(text, model))} tokens (estimate), beside the system prompt")
+
+
+def database(page: str) -> None:
+    """Which tables there are, what each seems to be for, and a page of one."""
+    catalog = state.data().catalog
+    if not catalog.tables:
+        st.caption("No database: causes will have tickets and customer ids, but no plan, region or revenue.")
+        return
+    st.text(uploads.join_line() or "No ticket names a customer.")
+    st.dataframe([{"table": name, "rows": info.rows, "columns": ", ".join(info.columns)}
+                  for name, info in catalog.tables.items()], hide_index=True, key=f"{page}.tables", height="content")
+    uploads.roles(page)
+    uploads.notes(tuple(catalog.notes))
+    name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table", width=320)
+    start = _start_of_page(page, f"table.{name}", catalog.tables[name].rows)
+    st.dataframe([{k: _cell(v) for k, v in row.items()} for row in catalog.rows(name, PAGE, start)], hide_index=True,
+                 key=f"{page}.rows", height="content")
+
+
+def _start_of_page(page: str, what: str, rows: int) -> int:
+    pages = max(1, -(-rows // PAGE))
+    if pages == 1:
+        return 0
+    number = st.number_input(f"Page of {pages:,}", 1, pages, key=f"{page}.page.{what}", width=160)
+    return (min(number, pages) - 1) * PAGE
+
+
+def _row(ticket: Ticket) -> dict[str, str]:
+    return {"id": ticket.key, "created": ticket.created, "customer": ticket.customer, "product": ticket.product,
+            "subject": ticket.subject, "text": ticket.body[:300]}
+
+
+def _cell(value: object) -> str:
+    """Any cell as text: mixed types in one column are no table for the browser."""
+    if isinstance(value, bytes):
+        return f"({len(value):,} bytes)"
+    return "" if value is None else str(value)

@@ -1,0 +1,262 @@
+"""The only place of the pages that constructs things: settings, store, runs, and the desk with what a person works on.
+
+A desk is what must survive a refresh or a crash: typed drafts, the chosen data, the last run. It lives in session state
+as plain data and is written to the store at every change; `?desk=` in the URL finds it again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lib import settings as settings_module
+from lib.catalog import Catalog, empty_catalog, open_catalog
+from lib.design import Design
+from lib.errors import StoreError
+from lib.runs.job import Runs
+from lib.runs.store import Run, Store
+from lib.settings import ROOT, Settings
+from lib.task.default_design import default_design
+from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
+from lib.ui import drafts as draft_module
+
+SHAPES = ("pipeline", "agent")
+SAMPLE = ROOT / "sample_data"
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a run reads. `id` finds it in the store."""
+
+    id: str
+    tickets: TicketSet
+    catalog: Catalog
+    is_sample: bool
+
+
+# --- what the server has once ----------------------------------------------------------------------------------------
+
+
+def settings() -> Settings:
+    return settings_module.load()
+
+
+def store() -> Store:
+    return _store(str(settings().store))
+
+
+def runs() -> Runs:
+    return _runs(str(settings().store))
+
+
+@st.cache_resource(show_spinner=False)
+def _store(path: str) -> Store:
+    return Store(settings_module.load().store)
+
+
+@st.cache_resource(show_spinner=False)
+def _runs(path: str) -> Runs:
+    """Made once per server start, so whatever the store still calls running was interrupted."""
+    _store(path).mark_interrupted()
+    return Runs(_store(path))
+
+
+# --- the desk --------------------------------------------------------------------------------------------------------
+
+
+def enter() -> None:
+    """Finds the visitor's desk and run, from the URL or the session, and puts both into the URL again."""
+    params, session = st.query_params, st.session_state
+    wanted = params.get("desk") or session.get("desk_id") or _last_desk() or secrets.token_urlsafe(9)
+    if session.get("desk_id") != wanted:
+        session["desk_id"] = wanted
+        session["desk"] = {**_empty_desk(), **(store().load_desk(wanted) or {})}
+    if params.get("run") and params["run"] != desk()["group"]:
+        keep(group=params["run"])
+    _show_in_url(desk=wanted, run=desk()["group"])
+
+
+def desk() -> dict[str, Any]:
+    return st.session_state["desk"]
+
+
+def desk_id() -> str:
+    return st.session_state["desk_id"]
+
+
+def keep(**changes: Any) -> None:
+    """Puts `changes` on the desk and the desk into the store."""
+    desk().update(changes)
+    store().save_desk(desk_id(), desk())
+
+
+def _empty_desk() -> dict[str, Any]:
+    return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES)}
+
+
+def _last_desk() -> str | None:
+    return None if shared() else store().latest_desk()
+
+
+def shared() -> bool:
+    """Whether several people may be using this server: then nobody is handed another one's desk."""
+    return settings().shared or st.get_option("server.address") not in ("localhost", "127.0.0.1")
+
+
+def _show_in_url(**params: str) -> None:
+    for name, value in params.items():
+        if value and st.query_params.get(name) != value:
+            st.query_params[name] = value
+
+
+# --- the design ------------------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False)
+def default() -> Design:
+    return default_design()
+
+
+def design() -> tuple[Design, list[draft_module.Problem]]:
+    """The design as edited, and what of the edits could not be used."""
+    return draft_module.apply(default(), desk()["drafts"])
+
+
+def is_edited() -> bool:
+    return bool(draft_module.edited(default(), desk()["drafts"]))
+
+
+# --- the data --------------------------------------------------------------------------------------------------------
+
+
+def data() -> Data:
+    """The data on the desk; the sample while nothing was chosen, or when it is no longer in the store."""
+    chosen = desk()["data_id"]
+    return (chosen and stored_data(chosen)) or sample()
+
+
+def sample() -> Data:
+    return _sample(str(settings().store))
+
+
+def stored_data(data_id: str) -> Data | None:
+    """The data of a run, or None if it is no longer in the store."""
+    if data_id == sample().id:
+        return sample()
+    try:
+        return _stored(str(settings().store), data_id)
+    except StoreError:
+        return None
+
+
+def choose(tickets: TicketSet | None = None, catalog: Catalog | None = None) -> None:
+    """Puts new tickets, a new database or both on the desk; what is not given stays."""
+    now = data()
+    tickets, catalog = tickets or now.tickets, catalog or now.catalog
+    data_id = store().save_data(tickets.to_json(), catalog.to_bytes(), tickets.name)
+    keep(data_id=data_id)
+
+
+def choose_sample() -> None:
+    keep(data_id="")
+
+
+def no_catalog() -> Catalog:
+    return empty_catalog()
+
+
+@st.cache_resource(show_spinner=False)
+def _sample(path: str) -> Data:
+    tickets = to_tickets(*sample_table())
+    catalog = open_catalog([("product.db", (SAMPLE / "product.db").read_bytes())])
+    data_id = _store(path).save_data(tickets.to_json(), catalog.to_bytes(), tickets.name)
+    return Data(data_id, tickets, catalog, True)
+
+
+@st.cache_resource(show_spinner=False)
+def sample_table() -> tuple[Table, Columns]:
+    """The sample's file as a table, and what its columns are."""
+    table = read_table("tickets.csv", (SAMPLE / "tickets.csv").read_bytes())
+    return table, guess_columns(table)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _stored(path: str, data_id: str) -> Data:
+    tickets_json, database = _store(path).load_data(data_id)
+    catalog = Catalog.from_bytes(database, "product database") if database else empty_catalog()
+    return Data(data_id, TicketSet.from_json(tickets_json), catalog, False)
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def start_runs(shapes: list[str], connection: Any) -> None:
+    """Begins one run per shape in the background; the desk points at them from now on."""
+    chosen, (current, _) = data(), design()
+    group = runs().start(current, shapes, chosen.tickets, chosen.catalog, chosen.id, connection.connect,
+                         connection.source, connection.name, desk_id())
+    keep(group=group)
+    _show_in_url(run=group)
+
+
+def resume_run(run_id: str, connection: Any) -> None:
+    runs().resume(run_id, connection.connect)
+
+
+def stop_run(run_id: str) -> None:
+    runs().stop(run_id)
+
+
+def open_group(group: str) -> None:
+    keep(group=group)
+
+
+def group() -> list[Run]:
+    """The runs the desk points at, pipeline first; empty before the first run."""
+    found = store().group(desk()["group"]) if desk()["group"] else []
+    return sorted(found, key=lambda r: SHAPES.index(r.shape) if r.shape in SHAPES else len(SHAPES))
+
+
+def recent_groups(limit: int = 8) -> list[list[Run]]:
+    """The newest groups of runs, newest first; in a shared playground only this desk's."""
+    found: dict[str, list[Run]] = {}
+    for run in store().runs(desk=desk_id() if shared() else None, limit=4 * limit):
+        found.setdefault(run.group, []).append(run)
+    return list(found.values())[:limit]
+
+
+def group_before(runs_now: list[Run]) -> list[Run]:
+    """The group that this desk ran just before `runs_now` on the same data; empty if there is none."""
+    first = runs_now[0]
+    for run in store().runs(desk=first.desk, limit=50):
+        if run.group != first.group and run.created < first.created and run.data_id == first.data_id:
+            return store().group(run.group)
+    return []
+
+
+def is_mine(run: Run) -> bool:
+    """Whether this visitor may stop or resume the run."""
+    return not shared() or run.desk == desk_id()
+
+
+def is_active(run: Run) -> bool:
+    return run.status in ("queued", "running")
+
+
+@st.cache_resource(show_spinner=False)
+def warm() -> None:
+    """Loads the slow libraries in the background, after the first page was sent."""
+    import threading
+
+    threading.Timer(1.0, partial(_import, ("altair", "anthropic"))).start()
+
+
+def _import(names: tuple[str, ...]) -> None:
+    import importlib
+
+    for name in names:
+        importlib.import_module(name)

@@ -1,0 +1,22 @@
+"""The data: tickets and product database, what was read of them, and what the model sees of one ticket."""
+
+import streamlit as st
+
+from lib.ui import frame, preview, uploads
+
+frame.page("data")
+
+st.title("Data", anchor=False)
+st.caption("The sample is in place. Upload your own tickets, your own product database, or both.")
+
+st.header("Tickets", anchor=False)
+uploads.tickets("data")
+uploads.columns("data")
+preview.tickets("data")
+
+st.header("What the model sees of one ticket", anchor=False)
+preview.one_ticket("data")
+
+st.header("Product database", anchor=False)
+uploads.database("data")
+preview.database("data")

@@ -1,0 +1,35 @@
+"""The design: everything a person may change about both shapes, already filled in."""
+
+import streamlit as st
+
+from lib.ui import editors, frame, state
+
+frame.page("design")
+found = editors.refresh_problems()
+
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    st.title("Design", anchor=False, width="content")
+    editors.reset_all("design")
+st.caption("Everything here is filled in and works. Change what you like; nothing is sent before you press Run.")
+if found:
+    with st.container(border=True):
+        st.markdown("**This design cannot run yet**")
+        editors.show_problems(found)
+
+st.header("Question", anchor=False)
+editors.question("design")
+st.caption("A run of either shape ends when the next call could go over one of these.")
+editors.limits("design")
+
+st.header(":blue[Pipeline]", anchor=False)
+editors.pipeline_knobs("design")
+for name in editors.PIPELINE_STEPS:
+    editors.step("design", name)
+
+st.header(":orange[Agent]", anchor=False)
+editors.agent_knobs("design")
+editors.step("design", "agent")
+
+st.subheader("Tools of the agent", anchor=False)
+for tool in state.default().tools:
+    editors.tool("design", tool.key)

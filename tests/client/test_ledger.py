@@ -1,0 +1,184 @@
+"""The ledger: every call that was sent is a row, before anybody sees its reply."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lib.client.layers import LayeredClient, layered, step
+from lib.client.ledger import ledger
+from lib.errors import BudgetReached, RequestRefused, ServerTrouble, Stopped, StoreError
+from lib.runs.store import Run, Store
+from lib.usage.prices import cost
+
+PRICES = {"models": {"m": {"input": 3, "output": 15, "write_5m": 3.75, "write_1h": 6, "read": 0.3, "tiers": []}}}
+
+
+class SteppingClock:
+    """Each look at it is 2 seconds after the last."""
+
+    def __init__(self):
+        self.time = 98.0
+
+    def now(self) -> float:
+        self.time += 2
+        return self.time
+
+
+def reply(text: str = "ok", stop: str | None = "end_turn", usage: dict | None = None, **attributes):
+    from anthropic.types import Message
+
+    message = Message.construct(id="msg", type="message", role="assistant", model="m-20260101", stop_reason=stop,
+                                content=[{"type": "text", "text": text}], usage=usage)
+    for name, value in attributes.items():
+        setattr(message, name, value)
+    return message
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    opened = Store(tmp_path / "runs.sqlite")
+    opened.add_run(Run("r1", "g", "agent", "running", "simulated", "Simulated", {}, "d", 1.0))
+    return opened
+
+
+def client_for(store: Store, *outcomes, before=()) -> LayeredClient:
+    """Answers with the outcomes in turn; exceptions are raised."""
+    left = iter(outcomes)
+
+    def send(call):
+        outcome = next(left)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    book = ledger(store, "r1", SteppingClock(), partial(cost, PRICES))
+    return layered(LayeredClient(send), *before, book)
+
+
+def ask(client, text: str = "hi", **fields):
+    return client.messages.create(**{"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": text}],
+                                     **fields})
+
+
+def test_a_call_is_one_row_with_tokens_and_price(store: Store):
+    usage = {"input_tokens": 7, "output_tokens": 10, "cache_creation_input_tokens": 5000, "cache_read_input_tokens": 0,
+             "cache_creation": {"ephemeral_5m_input_tokens": 1000, "ephemeral_1h_input_tokens": 4000},
+             "output_tokens_details": {"thinking_tokens": 6}}
+    client = client_for(store, reply(usage=usage), before=[step("label", lambda request: "T-1")])
+    ask(client)
+    row = store.calls("r1")[0]
+    assert (row.step, row.subject, row.model, row.stop_reason, row.error) == ("label", "T-1", "m", "end_turn", "")
+    assert (row.fresh, row.write_5m, row.write_1h, row.cache_read, row.output, row.thinking) == (
+        7, 1000, 4000, 0, 10, 6)
+    assert row.usd == pytest.approx(0.027921)
+    assert (row.started, row.seconds, row.attempts) == (100.0, 2.0, 1)
+
+
+def test_the_row_is_there_before_the_caller_has_the_reply(store: Store):
+    seen = []
+
+    def look(call, call_next):
+        answer = call_next(call)
+        seen.append(len(store.calls("r1")))
+        return answer
+
+    ask(client_for(store, reply(), before=[look]))
+    assert seen == [1]
+
+
+def test_the_reply_passes_through_untouched(store: Store):
+    answer = reply()
+    assert ask(client_for(store, answer)) is answer
+
+
+def test_request_and_reply_can_be_read_again(store: Store):
+    ask(client_for(store, reply("fine", usage={"input_tokens": 1, "output_tokens": 2})), "hello", system="s")
+    request, answer = store.exchange(store.last_call("r1"))
+    assert request == {"model": "m", "max_tokens": 5, "system": "s", "messages": [{"role": "user", "content": "hello"}]}
+    assert answer["content"] == [{"type": "text", "text": "fine"}]
+
+
+def test_what_the_connection_states_of_attempts_and_seconds_counts(store: Store):
+    error = ServerTrouble("overloaded")
+    error._attempts = 3
+    client = client_for(store, reply(_attempts=2, _seconds=1.25), error)
+    ask(client)
+    with pytest.raises(ServerTrouble):
+        ask(client)
+    assert [(row.attempts, row.seconds) for row in store.calls("r1")] == [(2, 1.25), (3, 2.0)]
+
+
+@pytest.mark.parametrize("usage", [None, {"input_tokens": None, "output_tokens": 64, "cache_read_input_tokens": None}])
+def test_tokens_that_were_not_reported_are_unknown_and_unpriced(store: Store, usage):
+    ask(client_for(store, reply(usage=usage)))
+    row = store.calls("r1")[0]
+    assert (row.fresh, row.input, row.usd) == (None, None, None)
+    assert store.totals("r1").unreported == 1 and store.totals("r1").input is None
+
+
+def test_a_model_without_a_price_keeps_its_tokens(store: Store):
+    ask(client_for(store, reply(usage={"input_tokens": 5, "output_tokens": 1})), model="qwen3:8b")
+    row = store.calls("r1")[0]
+    assert (row.model, row.input, row.output, row.usd) == ("qwen3:8b", 5, 1, None)
+
+
+def test_a_bad_answer_is_charged_and_a_429_before_it_is_not(store: Store):
+    # one 429 that the SDK tried again, then a bad answer and the retry that carries it: 3 HTTP requests, 2 billed
+    client = client_for(store, reply("not json", usage={"input_tokens": 400, "output_tokens": 50}, _attempts=2),
+                        reply("{}", usage={"input_tokens": 520, "output_tokens": 60}))
+    ask(client)
+    ask(client, "that was not JSON")
+    totals = store.totals("r1")
+    assert (totals.calls, totals.input, totals.output) == (2, 920, 110)
+    assert sum(row.attempts for row in store.calls("r1")) == 3
+
+
+def status_error(status: int) -> Exception:
+    error = ServerTrouble("Overloaded")
+    error.__cause__ = type("APIStatusError", (Exception,), {"status_code": status})()
+    return error
+
+
+@pytest.mark.parametrize("error, billed", [
+    (RequestRefused("max_tokens: too large"), False), (status_error(529), False), (ServerTrouble("timed out"), None),
+    (KeyboardInterrupt(), None),
+])
+def test_a_failed_call_is_a_row_that_says_whether_it_costs(store: Store, error: BaseException, billed):
+    with pytest.raises(type(error)):
+        ask(client_for(store, error))
+    row = store.calls("r1")[0]
+    assert row.error.startswith(type(error).__name__) and str(error) in row.error
+    assert (row.fresh, row.output, row.stop_reason, row.billed) == (None, None, None, billed)
+    request, answer = store.exchange(row.id)
+    assert request["messages"] and answer is None
+
+
+@pytest.mark.parametrize("error", [Stopped("stopped"), BudgetReached("over")])
+def test_a_call_that_was_held_back_is_no_row(store: Store, error: Exception):
+    with pytest.raises(type(error)):
+        ask(client_for(store, error))
+    assert store.calls("r1") == []
+
+
+def test_a_run_whose_rows_can_no_longer_be_kept_ends(store: Store):
+    client = client_for(store, reply())
+    store.delete_run("r1")
+    with pytest.raises(StoreError, match="deleted"):
+        ask(client)
+
+
+def test_five_hundred_calls_of_sixteen_workers_add_up(store: Store):
+    client = layered(SimpleNamespace(messages=SimpleNamespace(
+        create=lambda **request: {"stop_reason": "end_turn", "usage": {"input_tokens": 10, "output_tokens": 1}})),
+        ledger(store, "r1", price=partial(cost, PRICES)))
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda i: ask(client, f"ticket {i}"), range(500)))
+    totals, rows = store.totals("r1"), store.calls("r1")
+    assert (totals.calls, totals.input, totals.output) == (500, 5000, 500)
+    assert (sum(r.input for r in rows), sum(r.output for r in rows)) == (5000, 500)
+    assert totals.usd == pytest.approx(sum(r.usd for r in rows)) == pytest.approx(500 * 45 / 1e6)

@@ -1,0 +1,181 @@
+"""Resuming: what a run has paid for is not asked again, and what was no good is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from lib.client.layers import Call, LayeredClient, layered
+from lib.client.ledger import ledger
+from lib.client.reuse import reuse
+from lib.errors import ServerTrouble
+from lib.messages import as_dict, text_of
+from lib.runs.store import Run, Store
+
+
+def message(text: str, stop: str | None = "end_turn", **fields):
+    from anthropic.types import Message
+
+    return Message.construct(**{
+        "id": "msg", "type": "message", "role": "assistant", "model": "m", "stop_reason": stop,
+        "content": [{"type": "text", "text": text}], "usage": {"input_tokens": 10, "output_tokens": 1}, **fields})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    opened = Store(tmp_path / "runs.sqlite")
+    for run_id in ("r1", "r2"):
+        opened.add_run(Run(run_id, "g", "agent", "running", "simulated", "Simulated", {}, "d", 1.0))
+    return opened
+
+
+class Server:
+    """Answers by `answer(text of the last message)` and remembers what reached it."""
+
+    def __init__(self, answer: Callable):
+        self.answer = answer
+        self.asked: list[str] = []
+
+    def send(self, call: Call):
+        self.asked.append(call.request["messages"][-1]["content"])
+        outcome = self.answer(self.asked[-1])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+def session(store: Store, server: Server, run_id: str = "r1") -> LayeredClient:
+    return layered(LayeredClient(server.send), reuse(store, run_id), ledger(store, run_id))
+
+
+def ask(client, *texts: str, **fields):
+    conversation = [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(texts)]
+    return client.messages.create(**{"model": "m", "max_tokens": 5, "messages": conversation, **fields})
+
+
+def paid(store: Store, *texts: str, answer=message, run_id: str = "r1") -> None:
+    """An earlier session that asked each text once."""
+    client = session(store, Server(answer), run_id)
+    for text in texts:
+        try:
+            ask(client, text)
+        except ServerTrouble:
+            pass
+
+
+def echo(text: str):
+    return message(f"new answer to {text}")
+
+
+def test_a_paid_call_is_not_sent_again_and_makes_no_row(store: Store):
+    paid(store, "a", "b")
+    before = store.totals("r1")
+    server = Server(echo)
+    client = session(store, server)
+    assert [text_of(ask(client, t)) for t in ("a", "b", "c")] == ["a", "b", "new answer to c"]
+    assert server.asked == ["c"]
+    assert store.totals("r1").calls == before.calls + 1
+
+
+def test_another_run_pays_for_itself(store: Store):
+    paid(store, "a", run_id="r2")
+    server = Server(echo)
+    ask(session(store, server), "a")
+    assert server.asked == ["a"]
+
+
+def test_a_request_that_differs_is_sent(store: Store):
+    paid(store, "a")
+    server = Server(echo)
+    ask(session(store, server), "a", max_tokens=4000)
+    assert server.asked == ["a"]
+
+
+@pytest.mark.parametrize("bad", [
+    message("half an ans", "max_tokens"), message("", "refusal"), message("x", "model_context_window_exceeded"),
+    message("x", None), message("x", "brand_new_reason"), message(""), message("x", content=None),
+    ServerTrouble("overloaded")], ids=str)
+def test_an_answer_that_was_no_good_is_asked_for_again(store: Store, bad):
+    paid(store, "a", answer=lambda text: bad)
+    server = Server(echo)
+    assert text_of(ask(session(store, server), "a")) == "new answer to a"
+    assert server.asked == ["a"]
+
+
+def test_after_a_failure_the_good_answer_is_the_one_reused(store: Store):
+    answers = iter([ServerTrouble("overloaded"), message("good")])
+    paid(store, "a", "a", answer=lambda text: next(answers))
+    assert text_of(ask(session(store, Server(echo)), "a")) == "good"
+
+
+def test_the_same_request_gets_its_answers_in_order_and_then_a_new_one(store: Store):
+    answers = iter("12")
+    paid(store, "a", "a", answer=lambda text: message(next(answers)))
+    client = session(store, Server(echo))
+    assert [text_of(ask(client, "a")) for _ in range(3)] == ["1", "2", "new answer to a"]
+
+
+def test_asking_twice_in_one_session_sends_twice(store: Store):
+    paid(store, "something else")
+    server = Server(echo)
+    client = session(store, server)
+    for _ in range(2):
+        ask(client, "a")
+    assert server.asked == ["a", "a"]
+
+
+def test_a_retry_with_the_bad_answer_in_it_is_a_request_of_its_own(store: Store):
+    first = session(store, Server(lambda text: message("not json" if text == "a" else "{}")))
+    ask(first, "a")
+    ask(first, "a", "not json", "That was not JSON.")
+    server = Server(echo)
+    client = session(store, server)
+    assert text_of(ask(client, "a")) == "not json"
+    assert text_of(ask(client, "a", "not json", "That was not JSON.")) == "{}"
+    assert text_of(ask(client, "a", "not json", "Other words.")) == "new answer to Other words."
+
+
+def test_parallel_workers_share_the_paid_answers_without_using_one_twice(store: Store):
+    paid(store, *["a"] * 4)
+    server = Server(echo)
+    client = session(store, server)
+    with ThreadPoolExecutor(8) as pool:
+        texts = list(pool.map(lambda _: text_of(ask(client, "a")), range(8)))
+    assert sorted(texts) == ["a"] * 4 + ["new answer to a"] * 4
+    assert len(server.asked) == 4
+
+
+def test_a_reused_reply_is_like_the_live_one_unknown_fields_and_all(store: Store):
+    wire = as_dict(message("", "tool_use", novel={"x": 1}, content=[
+        {"type": "thinking", "thinking": "", "signature": "c2ln"}, {"type": "text", "text": "look", "odd": 1},
+        {"type": "tool_use", "id": "t1", "name": "read_ticket", "input": {"ticket_id": "0071"}},
+        {"type": "not_known_yet", "value": [1]}]))
+    paid(store, "a", answer=lambda text: message("", **{k: v for k, v in wire.items() if k != "stop_reason"},
+                                                 stop="tool_use"))
+    answer = ask(session(store, Server(echo)), "a")
+    assert as_dict(answer) == wire
+    assert answer.content[2].input == {"ticket_id": "0071"} and answer.usage.output_tokens == 1
+    assert type(answer).__name__ == "Message" and type(answer.content[2]).__name__ == "ToolUseBlock"
+
+
+def test_a_whole_agent_conversation_is_replayed_from_reused_replies(store: Store):
+    """The second session builds its requests from rebuilt SDK blocks; they must count as the same requests."""
+
+    def converse(client) -> list:
+        conversation = [{"role": "user", "content": "go"}]
+        for turn in range(5):
+            answer = client.messages.create(model="m", max_tokens=5, messages=conversation)
+            conversation += [{"role": "assistant", "content": answer.content},
+                             {"role": "user", "content": f"result {turn}"}]
+        return conversation
+
+    first = Server(lambda text: message(f"saw {text}", content=[
+        {"type": "text", "text": f"saw {text}"}, {"type": "tool_use", "id": "t", "name": "n", "input": {}}]))
+    converse(session(store, first))
+    second = Server(echo)
+    converse(session(store, second))
+    assert len(first.asked) == 5 and second.asked == []
+    assert store.totals("r1").calls == 5

@@ -1,0 +1,95 @@
+"""Counting, ranking and joining, worked by hand on six tickets."""
+
+import json
+
+import pytest
+from task_fakes import catalog, six_tickets, ticket
+
+from lib.task.report import Customer, Report
+from lib.task.reporting import _amount, affected, build_report, incidents_of, product_names
+from lib.tickets.ticket import TicketSet
+
+TICKETS = six_tickets()
+PLACED = {"T-1": "duplicate charge", "T-2": "duplicate charge", "T-4": "duplicate charge",
+          "T-3": "wrong time zone", "T-5": "wrong time zone", "T-6": "missing manual"}
+OAK = Customer("C-1", "Oak Dental", "Pro", "North", 900.0)
+BIRCH = Customer("C-2", "Birch Gym", "Free", "South", 0.0)
+
+
+def with_tickets(customer, tickets):
+    return Customer(**{**customer.__dict__, "tickets": tickets})
+
+
+def test_causes_are_counted_ranked_and_joined_with_their_customers():
+    report = build_report("pipeline", 2, TICKETS, catalog(), PLACED)
+    assert [(c.name, c.count, c.tickets) for c in report.causes] == [
+        ("duplicate charge", 3, ("T-1", "T-2", "T-4")), ("wrong time zone", 2, ("T-3", "T-5"))]
+    assert report.causes[0].customers == (with_tickets(OAK, 2), with_tickets(BIRCH, 1))
+    assert report.causes[1].customers == (with_tickets(OAK, 1), Customer("C-9", known=False, tickets=1))
+    assert [c.products for c in report.causes] == [("Invoices",), ("Calendar",)]
+    assert (report.total, report.other, report.labels, report.failed) == (6, 1, PLACED, {})
+
+
+def test_equal_counts_are_ranked_by_name():
+    report = build_report("pipeline", 3, TICKETS, catalog(), {"T-1": "b", "T-2": "a", "T-3": "c", "T-4": "c"})
+    assert [c.name for c in report.causes] == ["c", "a", "b"]
+
+
+def test_labels_come_in_input_order_and_only_for_tickets_that_exist():
+    report = build_report("agent", 3, TICKETS, catalog(), {"T-4": "a", "T-99": "a", "T-1": "a"})
+    assert list(report.labels) == ["T-1", "T-4"]
+    assert report.causes[0].tickets == ("T-1", "T-4")
+
+
+def test_only_the_named_causes_are_reported_the_rest_is_other():
+    report = build_report("agent", 2, TICKETS, catalog(), PLACED, only=["missing manual", "no such cause"])
+    assert [c.name for c in report.causes] == ["missing manual"]
+    assert report.other == 5
+
+
+def test_evidence_says_whether_it_was_found():
+    report = build_report("pipeline", 1, TICKETS, catalog(), PLACED, quotes={"T-1": "my money", "T-2": "lies", "T-4": ""})
+    assert [(e.ticket, e.found) for e in report.causes[0].evidence] == [("T-1", True), ("T-2", False)]
+
+
+def test_the_shared_checks_follow_the_shapes_own():
+    report = build_report("pipeline", 2, TICKETS, catalog(), PLACED, quotes={"T-1": "my money"})
+    assert [(c.name, c.passed) for c in report.checks] == [
+        ("every ticket placed", True), ("quotes", True), ("customers in the database", False)]
+
+
+def test_a_report_survives_json():
+    report = build_report("pipeline", 2, TICKETS, catalog(), PLACED, quotes={"T-1": "my money"},
+                          summaries={"duplicate charge": "Twice."}, claimed={"duplicate charge": 4},
+                          failed={"T-9": "refused"})
+    assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+
+
+def test_customers_are_ordered_by_revenue_and_unknown_ones_last():
+    tickets = [ticket(f"T-{i}", customer=c) for i, c in enumerate(["C-9", "C-2", "C-3", " C-1 ", "C-1", ""])]
+    assert [(c.id, c.tickets, c.known) for c in affected(tickets, catalog())] == [
+        ("C-1", 2, True), ("C-3", 1, True), ("C-2", 1, True), ("C-9", 1, False)]
+
+
+def test_products_are_named_by_the_database_most_frequent_first():
+    tickets = [ticket(f"T-{i}", product=p) for i, p in enumerate(["P-9", "P-1", "Invoices", "P-2", ""])]
+    assert product_names(tickets, catalog()) == ("Invoices", "Calendar", "P-9")
+
+
+def test_incidents_of_tickets_come_by_the_names_we_know():
+    assert incidents_of(TICKETS.tickets, catalog()) == [{
+        "product": "Invoices", "id": "I-1", "started": "2026-03-01", "ended": "2026-03-02",
+        "title": "Cards charged twice", "detail": "The payment job ran two times"}]
+
+
+@pytest.mark.parametrize(("stored", "amount"), [
+    (900, 900.0), (0, 0.0), ("250.5", 250.5), ("1299.00", 1299.0), ("1.299", None), ("1.299,00", None), ("free", None),
+    ("", None), (None, None), (True, None), (float("nan"), None), ("inf", None), (b"9", None)])
+def test_an_amount_that_is_not_certain_is_unknown_not_zero(stored, amount):
+    assert _amount(stored) == amount
+
+
+def test_a_report_of_no_placed_ticket_is_empty_but_whole():
+    report = build_report("agent", 5, TicketSet("none", TICKETS.tickets[:1]), catalog(), {})
+    assert (report.causes, report.other, report.total) == ((), 0, 1)
+    assert not next(c for c in report.checks if c.name == "every ticket placed").passed
