@@ -23,7 +23,7 @@ BROKEN = {
     "refusal": (errors.AgentRefused, "the model refused to answer"),
     "model_context_window_exceeded": (errors.AgentWindowExceeded, "the conversation no longer fits the context window"),
 }
-MAX_COMPLAINTS = 5      # faults of one call's arguments that the model is told of at once
+MAX_FAULTS = 5          # of one call's arguments, that the model is told of at once
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,11 @@ class Tool:
         return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
 
     def complaint(self, arguments: dict[str, Any]) -> str:
-        """What is wrong with the arguments by the tool's schema, in words for the model; empty if nothing is."""
+        """What is wrong with the arguments, as the model is told: "do not fit …"; empty if nothing is."""
         faults = [fault_in_words(error) for error in self._validator.iter_errors(arguments)]
-        more = len(faults) - MAX_COMPLAINTS
-        return "; ".join(faults[:MAX_COMPLAINTS]) + (f"; and {more} more" if more > 0 else "")
+        if len(faults) > MAX_FAULTS:
+            faults[MAX_FAULTS:] = [f"and {len(faults) - MAX_FAULTS} more"]
+        return f"do not fit its schema: {'; '.join(faults)}" if faults else ""
 
     @cached_property
     def _validator(self) -> Any:
@@ -159,9 +160,9 @@ def _read_arguments(value: Any) -> tuple[dict[str, Any], str]:
             value = json.loads(value)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
-        return {}, f"the arguments are not valid JSON: {utf8(str(error))}"
+        return {}, f"are not valid JSON: {utf8(str(error))}"
     if not isinstance(value, dict):
-        return {}, f"the arguments must be one JSON object, not {json.dumps(value)[:80]}"
+        return {}, f"must be one JSON object, not {json.dumps(value)[:80]}"
     return value, ""
 
 
@@ -199,7 +200,7 @@ def _run_call(call: _Call, tools: dict[str, Tool]) -> dict:
             return _result(call.id, f"There is no tool {call.name!r}. The tools are: {known}.", is_error=True)
         complaint = call.complaint or tool.complaint(call.arguments)
         if complaint:
-            return _result(call.id, f"{call.name} was not run. Its arguments: {complaint}", is_error=True)
+            return _result(call.id, f"{call.name} was not run. Its arguments {complaint}", is_error=True)
         return _result(call.id, tool.fn(**json.loads(json.dumps(call.arguments))))     # a copy: history stays as it was
     except KeyboardInterrupt:
         raise

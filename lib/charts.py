@@ -107,12 +107,14 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
 
 
 def timeline_rows(calls: Calls) -> list[Row]:
-    """One row per call: `lane` ("pipeline 3"), start and end in seconds since that run's first call."""
+    """One row per call: `lane` ("pipeline 3", or "agent" where one lane is enough), start and end in seconds since that run's first call."""
     rows = []
     for shape, shape_calls in calls.items():
         timed = sorted((c for c in shape_calls if c.seconds is not None), key=lambda c: c.started)
         lanes = assign_lanes([(c.started, c.started + c.seconds) for c in timed])
-        bars = [_bar(shape, lane, call, timed[0].started) for call, lane in zip(timed, lanes, strict=True)]
+        names = [shape if max(lanes) == 0 else f"{shape} {lane + 1}" for lane in lanes]
+        bars = [_bar(shape, lane, name, call, timed[0].started)
+                for call, lane, name in zip(timed, lanes, names, strict=True)]
         rows += sorted(thinned(bars, MAX_MARKS // max(1, len(calls))), key=lambda r: r["number"])
     return rows
 
@@ -128,8 +130,8 @@ def assign_lanes(spans: Sequence[tuple[float, float]]) -> list[int]:
     return lanes
 
 
-def _bar(shape: str, lane: int, call: CallRow, origin: float) -> Row:
-    return {"shape": shape, "lane": f"{shape} {lane + 1}", "number": lane, "step": call.step,
+def _bar(shape: str, number: int, lane: str, call: CallRow, origin: float) -> Row:
+    return {"shape": shape, "lane": lane, "number": number, "step": call.step,
             "start": call.started - origin, "end": call.started - origin + call.seconds, "seconds": call.seconds,
             "tokens": call.input}
 
@@ -140,7 +142,8 @@ def timeline_spec() -> dict[str, Any]:
     chart = alt.Chart().mark_bar(cornerRadius=2, stroke=None).encode(
         x=alt.X("start:Q", title="seconds since the run's first call", axis=alt.Axis(grid=True)),
         x2="end:Q",
-        y=alt.Y("lane:N", title=None, sort=None, scale=alt.Scale(paddingInner=0.25)),
+        y=alt.Y("lane:N", title=None, sort=None, scale=alt.Scale(paddingInner=0.25),
+                axis=alt.Axis(labelOverlap=False)),
         color=_colour("step", STEP_COLOURS),
         tooltip=[alt.Tooltip("lane:N"), alt.Tooltip("step:N"),
                  alt.Tooltip("start:Q", title="started at (s)", format=".2f"),
@@ -175,7 +178,7 @@ def token_spec() -> dict[str, Any]:
 
     chart = alt.Chart().mark_bar(cornerRadius=2).encode(
         x=alt.X("tokens:Q", title="tokens", axis=alt.Axis(format="~s")),
-        y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS)),
+        y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS), axis=alt.Axis(labelOverlap=False)),
         color=_colour("kind", TOKEN_COLOURS),
         order=alt.Order("order:Q"),
         tooltip=[alt.Tooltip("step:N"), alt.Tooltip("kind:N"), alt.Tooltip("tokens:Q", format=",.0f")])
@@ -196,8 +199,9 @@ def thinned(rows: Sequence[Any], most: int) -> list[Any]:
 def _colour(field: str, colours: Mapping[str, str]) -> Any:
     import altair as alt
 
+    legend = alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1, symbolStrokeWidth=0)
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(orient="top", title=None))
+    return alt.Color(f"{field}:N", scale=scale, legend=legend)
 
 
 def _finished(chart: Any) -> dict[str, Any]:

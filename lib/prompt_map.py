@@ -104,7 +104,8 @@ def _answer(client: Any, request: dict[str, Any], content: str | list[dict], par
             return parse(text)
         except ValueError as error:
             if not retries_left:
-                raise errors.InvalidReply(f"the reply is still invalid after {retries} retries: {error}", text) from error
+                why = f"the reply is still invalid after {retries} {'retry' if retries == 1 else 'retries'}: {error}"
+                raise errors.InvalidReply(why, text) from error
             messages = [question, {"role": "assistant", "content": utf8(text)},
                         {"role": "user", "content": _correction(error)}]
 

@@ -7,13 +7,14 @@ import math
 import re
 from typing import Any, NamedTuple
 
+from lib.messages import utf8
+
 NEEDED = "one JSON object is needed, as itself and not inside anything"
-MAX_BROKEN = 20     # objects that do not parse in one text; after these it is not worth looking further
 
 # Where an object may start: "{", white space or a comment, and a key with its colon, in any kind of quotes; or an
 # empty object; or a list of objects. A brace in prose, such as {order_no}, is none of these.
 _GAP = r"(?:\s|//[^\n]{0,200}\n)*+"
-_KEY = r"""(?:"[^"\\\n]{0,200}"|'[^'\n]{0,200}'|[\w“”‘’.$-]{1,80})\s*+:"""
+_KEY = r"""(?:"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+'|[\w“”‘’.$-]{1,80})\s*+:"""
 _START = re.compile(rf"\[{_GAP}(?=\{{{_GAP}(?:{_KEY}|\}}))|\{{{_GAP}(?:{_KEY}|\}})")
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[{}\[\]]', re.DOTALL)
 _FENCE_OPENS = re.compile(r"```(?:json\w*)?\s*\Z", re.IGNORECASE)
@@ -58,7 +59,7 @@ def _candidates(text: str) -> tuple[list[_Found], list[_Fault]]:
     found: list[_Found] = []
     faults: list[_Fault] = []
     position = 0
-    while len(faults) < MAX_BROKEN and (start := _START.search(text, position)):
+    while start := _START.search(text, position):
         position = _end(text, start.start())
         piece = text[start.start():position]
         try:
@@ -114,21 +115,22 @@ def _strict(piece: str) -> Any:
     try:
         value = json.loads(piece, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
-        near = piece[max(0, error.pos - 20):error.pos + 20]
-        raise ValueError(f"the JSON is not valid: {error.msg} at line {error.lineno} column {error.colno}, "
+        what, near = error.msg.removesuffix(" at"), piece[max(0, error.pos - 20):error.pos + 20]
+        raise ValueError(f"the JSON is not valid: {what} at line {error.lineno} column {error.colno}, "
                          f"near {near!r}") from None
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
-    if "\\ud" in piece.lower() and _has_half_a_character(value):
+    if ("\\ud" in piece.lower() or utf8(piece) != piece) and not _fits_utf8(value):
         raise ValueError("the JSON holds half of a surrogate pair (\\ud8xx without its other half)")
     return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the JSON gives the key {next(key for key in keys if keys.count(key) > 1)!r} twice")
+    value: dict[str, Any] = {}
+    for key, item in pairs:
+        if key in value:
+            raise ValueError(f"the JSON gives the key {key!r} twice")
+        value[key] = item
     return value
 
 
@@ -143,9 +145,6 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _has_half_a_character(value: Any) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
+def _fits_utf8(value: Any) -> bool:
+    text = json.dumps(value, ensure_ascii=False)
+    return utf8(text) == text

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import drawings, frame, launch, live, recent, state
+from lib.ui import answer, drawings, frame, launch, live, recent, state
 
 frame.page("start")
 
@@ -13,6 +13,7 @@ st.text("Forty support tickets, one question: what are the five most common root
 drawings.cards()
 launch.sample_button("start")
 live.live("start")
+answer.sentence(state.group())
 st.page_link("pages/run.py", label="See the answers, every call and the prompts", icon=":material/arrow_forward:")
 recent.groups("start")
 state.warm()

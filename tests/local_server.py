@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -89,6 +90,10 @@ def refusal(status: int, kind: str, words: str, code: str | None = None, **heade
 
 class _Http(ThreadingHTTPServer):
     request_queue_size = 64     # many workers connect at once
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)   # a client that hung up is no error
 
 
 def _in_turn(replies: tuple[Reply, ...]) -> Script:

@@ -70,7 +70,7 @@ def test_eight_workers_are_eight_lanes_and_a_loop_is_one():
     rows = charts.timeline_rows({"pipeline": pipeline, "agent": loop(20)})
     lanes = {shape: {r["lane"] for r in rows if r["shape"] == shape} for shape in ("pipeline", "agent")}
     assert len(lanes["pipeline"]) == 8
-    assert lanes["agent"] == {"agent 1"}
+    assert lanes["agent"] == {"agent"}
 
 
 def test_the_timeline_starts_at_zero_for_each_run():

@@ -1,0 +1,9 @@
+"""The product database: any upload, as a read-only SQLite database with known tables."""
+
+from lib.catalog.catalog import Catalog, TableInfo, compact, empty_catalog, id_text
+from lib.catalog.number import number
+from lib.catalog.reading import open_catalog
+from lib.catalog.roles import Role, Roles, guess_roles, role_for
+
+__all__ = ["Catalog", "Role", "Roles", "TableInfo", "compact", "empty_catalog", "guess_roles", "id_text", "number",
+           "open_catalog", "role_for"]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from lib import errors
 from lib.client.clock import Clock
 from lib.client.layers import Call, Layer, Next
-from lib.messages import as_dict, blocks, get
+from lib.messages import as_dict, blocks
+from lib.usage.reported import Usage, reported
 
 HEADROOM = 1.1      # on an input that is only estimated: estimates miss by up to a tenth
 
-Price = Callable[..., float | None]             # price(model, fresh=, write_5m=, write_1h=, read=, output=) -> USD
-Estimate = Callable[[dict[str, Any]], int]      # a request -> its input tokens
+Price = Callable[[str, int, int, int, int, int], float | None]  # model, fresh, write 5m, 1h, cache read, output -> USD
+Estimate = Callable[[dict[str, Any]], int]                      # a request -> its input tokens
 
 
 class Limits(Protocol):
@@ -48,14 +49,13 @@ def budget(limits: Limits, clock: Clock, price: Price, estimate: Estimate, spent
     account = _Account(limits, clock, spent)
 
     def layer(call: Call, call_next: Next) -> Any:
-        request = _plain(call.request)
-        size = estimate(request)
-        worst = _worst(request, size, price)
+        size = estimate(call.request)
+        worst = _worst(call.request, size, price)
         account.hold(worst, call.stop)
         actual = Cost()
         try:
             reply = call_next(call)
-            actual = _actual(reply, request, size, price, estimate)
+            actual = _actual(reply, call.request, size, price, estimate)
             return reply
         finally:
             account.settle(worst, actual)
@@ -108,36 +108,25 @@ class _Account:
         return ""
 
 
-def _plain(request: dict[str, Any]) -> dict[str, Any]:
-    """The request with its messages' blocks as dicts, which is what estimates read."""
-    messages = [{**m, "content": [as_dict(b) for b in m["content"]]} if isinstance(m.get("content"), list) else m
-                for m in request.get("messages", [])]
-    return {**request, "messages": messages}
-
-
 def _worst(request: dict[str, Any], size: int, price: Price) -> Cost:
     """Nothing read from the cache, everything written to it where the request marks something, output to the limit."""
     size, output = round(size * HEADROOM), request.get("max_tokens") or 0
-    marks = repr({name: request.get(name) for name in ("cache_control", "system", "tools", "messages")})
+    marks = repr([request.get(name) for name in ("cache_control", "system", "tools", "messages")])
     kind = "fresh" if "'ephemeral'" not in marks else "write_1h" if "'1h'" in marks else "write_5m"
-    parts = {"fresh": 0, "write_5m": 0, "write_1h": 0, "read": 0, "output": output, kind: size}
-    return Cost(size + output, price(request.get("model", ""), **parts) or 0.0)
+    return _cost(Usage(**{"fresh": 0, "write_5m": 0, "write_1h": 0, "cache_read": 0, "output": output, kind: size}),
+                 request, price)
 
 
 def _actual(reply: Any, request: dict[str, Any], size: int, price: Price, estimate: Estimate) -> Cost:
-    usage = get(reply, "usage", {})
-    made = get(usage, "cache_creation", {})
-    write_1h = get(made, "ephemeral_1h_input_tokens", 0)
-    parts = {
-        "fresh": get(usage, "input_tokens"),
-        "write_1h": write_1h,
-        "write_5m": max(0, get(usage, "cache_creation_input_tokens", 0) - write_1h),
-        "read": get(usage, "cache_read_input_tokens", 0),
-        "output": get(usage, "output_tokens"),
-    }
-    if parts["fresh"] is None:
-        parts["fresh"] = size
-    if parts["output"] is None:
+    usage = reported(reply)
+    if usage.fresh is None:
+        usage = replace(usage, fresh=size)
+    if usage.output is None:
         answer = {"role": "assistant", "content": [as_dict(b) for b in blocks(reply)]}
-        parts["output"] = estimate({"model": request.get("model", ""), "messages": [answer]})
-    return Cost(sum(parts.values()), price(request.get("model", ""), **parts) or 0.0)
+        usage = replace(usage, output=estimate({"model": request.get("model", ""), "messages": [answer]}))
+    return _cost(usage, request, price)
+
+
+def _cost(usage: Usage, request: dict[str, Any], price: Price) -> Cost:
+    parts = [part or 0 for part in (usage.fresh, usage.write_5m, usage.write_1h, usage.cache_read, usage.output)]
+    return Cost(sum(parts), price(request.get("model", ""), *parts) or 0.0)

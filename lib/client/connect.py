@@ -24,7 +24,8 @@ class Connection:
 
     `client.messages.create(**request)` returns an anthropic Message or raises one of `lib.errors`. The Message, and an
     error of a call that was sent, carry `_attempts`: HTTP requests made, retries included. The Message carries
-    `_seconds` too: what the call took on the simulation's clock, None where there is none.
+    `_seconds` too, what the call took on the simulation's clock (None where there is none), and an error `status_code`
+    if the server turned the request away.
     """
 
     client: LayeredClient = field(repr=False)

@@ -73,7 +73,7 @@ def _problem(check: Callable[[str], Any], reply: Any) -> str:
 
 def _exchange(reply: Any, problem: str) -> list[dict]:
     """The bad answer as it came, without the empty text blocks that the API refuses, and what is wrong with it."""
-    answer = [b for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
+    answer = [as_dict(b) for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
     request = f"That answer cannot be used: {problem}\nGive the whole answer again, corrected, and nothing else."
     return [{"role": "assistant", "content": answer}, {"role": "user", "content": request}]
 

@@ -10,16 +10,28 @@ from typing import Any
 
 from lib.client.clock import Clock
 from lib.client.layers import Call, Layer, Next
-from lib.errors import BudgetReached, RequestRefused, Stopped, UnknownModel, Unreachable, WrongKey
+from lib.errors import (
+    BudgetReached,
+    Busy,
+    RequestRefused,
+    Stopped,
+    UnknownModel,
+    Unreachable,
+    WindowExceeded,
+    WrongKey,
+)
 from lib.messages import get
 from lib.runs.store import CallRow, Store
 from lib.usage.reported import Usage, reported
 
-# (model, fresh, write_5m, write_1h, cache_read, output) -> US dollars, or None for unknown
-Price = Callable[[str, int | None, int | None, int | None, int | None, int | None], float | None]
+Price = Callable[..., float | None]     # price(model, fresh=, write_5m=, write_1h=, read=, output=) -> USD
+
+# A server that turns a request away bills nothing. A timeout, a lost connection or a server error is no such answer:
+# the reply may have been made and billed.
+_REFUSALS = (Busy, WindowExceeded, WrongKey, UnknownModel, Unreachable, RequestRefused)
 
 
-def ledger(store: Store, run_id: str, clock: Clock | None = None, price: Price = lambda *_: None) -> Layer:
+def ledger(store: Store, run_id: str, clock: Clock | None = None, price: Price = lambda model, **tokens: None) -> Layer:
     """Writes every call of the run, failed ones too, with the tokens its reply reports and their price.
 
     `attempts` and, where the connection states them, the seconds a call took come from the attributes `_attempts`
@@ -58,19 +70,12 @@ def _attribute(outcome: Any, name: str, default: float) -> Any:
 
 def _answered(reply: Any, model: str, price: Price) -> dict[str, Any]:
     usage = reported(reply)
-    usd = price(model, usage.fresh, usage.write_5m, usage.write_1h, usage.cache_read, usage.output)
+    usd = price(model, fresh=usage.fresh, write_5m=usage.write_5m, write_1h=usage.write_1h, read=usage.cache_read,
+                output=usage.output)
     return {**vars(usage), "stop_reason": get(reply, "stop_reason"), "usd": usd}
 
 
 def _failed(error: BaseException) -> dict[str, Any]:
     name = type(error).__name__
-    return {**vars(Usage()), "stop_reason": None, "usd": 0.0 if _refused(error) else None,
+    return {**vars(Usage()), "stop_reason": None, "usd": 0.0 if isinstance(error, _REFUSALS) else None,
             "error": f"{name}: {error}" if str(error) else name}
-
-
-def _refused(error: BaseException) -> bool:
-    """Whether the server turned the request away, which costs nothing. A timeout or a lost connection is no such
-    answer: the reply may have been made and billed."""
-    statuses = (getattr(e, "status_code", None) for e in (error, error.__cause__))
-    return isinstance(error, (WrongKey, UnknownModel, Unreachable, RequestRefused)) or any(
-        isinstance(status, int) and status >= 400 for status in statuses)

@@ -33,12 +33,13 @@ def shared_pause(clock: Clock) -> Layer:
                 gate.wait(call.stop)
                 reply = call_next(call)
             except errors.PlaygroundError as error:
-                attempts = error._attempts = attempts + getattr(error, "_attempts", 0)
+                attempts += getattr(error, "_attempts", 0)
                 if not isinstance(error, errors.Busy):
+                    error._attempts = attempts
                     raise
                 busy = error
             else:
-                gate.answered += 1
+                gate.count_answer()
                 reply._attempts = attempts + reply._attempts
                 return reply
             tries += 1
@@ -58,6 +59,10 @@ class _Gate:
         self._clock = clock
         self._until = 0.0
         self._lock = threading.Lock()
+
+    def count_answer(self) -> None:
+        with self._lock:
+            self.answered += 1
 
     def close_for(self, seconds: float) -> None:
         with self._lock:
@@ -84,5 +89,5 @@ def _given_up(busy: errors.Busy, wait: float, attempts: int, others_get_through:
     else:
         advice = f"It stayed so through {attempts} attempts; what is finished is kept, resume the run later."
     given_up = kind(f"{busy} {advice}", busy.retry_after)
-    given_up._attempts = attempts
+    vars(given_up).update(vars(busy), _attempts=attempts)
     return given_up

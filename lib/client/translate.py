@@ -51,7 +51,7 @@ def failure(error: Any, model: str, endpoint: Endpoint) -> Exception:
     if isinstance(error, anthropic.APIStatusError):
         if 300 <= error.status_code < 400:
             return _redirect(error.response, endpoint)
-        words = _words(error.body) or f"HTTP {error.status_code} {error.response.reason_phrase}".strip()
+        words = _words(error.body) or error.response.reason_phrase or "no explanation"
         code = error.error_code or ""
         status = _STATUS_OF["overloaded_error"] if error.type == "overloaded_error" else error.status_code
         return _refused(_Refusal(status, words, code, retry_after(error.response.headers)), model, endpoint)
@@ -97,6 +97,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _refused(refusal: _Refusal, model: str, endpoint: Endpoint) -> errors.PlaygroundError:
+    error = _of_status(refusal, model, endpoint)
+    error.status_code = refusal.status      # a refused request costs nothing; the ledger wants to know
+    return error
+
+
+def _of_status(refusal: _Refusal, model: str, endpoint: Endpoint) -> errors.PlaygroundError:
     status, words, who = refusal.status, _sentence(endpoint.hide(refusal.words)), _start(endpoint)
     if status in (401, 403):
         return errors.WrongKey(_wrong_key(status, words, endpoint))
@@ -195,7 +201,7 @@ def _not_a_message(body: Any, model: str, endpoint: Endpoint) -> errors.Playgrou
     if isinstance(error, dict) and error.get("type") in _STATUS_OF:
         return _refused(_Refusal(_STATUS_OF[error["type"]], _words(body) or error["type"]), model, endpoint)
     if error:
-        return _wrong_shape(f"an error inside a success, {_sentence(endpoint.hide(_words(body)))[:-1]},", endpoint)
+        return _wrong_shape(f'HTTP 200 and an error ("{endpoint.hide(_words(body))}")', endpoint)
     if isinstance(body, dict) and "choices" in body:
         return _wrong_shape("OpenAI's chat format", endpoint)
     return _wrong_shape("JSON of another kind", endpoint)

@@ -123,8 +123,6 @@ def _digest(parent: bytes, value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return as_dict(value)
     if isinstance(value, numbers.Integral):
-        return int(value)
-    return str(value)
+        return int(value)       # numpy's
+    return as_dict(value) if hasattr(value, "__dict__") else str(value)

@@ -6,12 +6,14 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from lib import errors
 from lib.catalog import Catalog, empty_catalog
-from lib.client.budget import budget
+from lib.client.budget import Cost, budget
 from lib.client.connect import Connection
 from lib.client.layers import layered
 from lib.client.ledger import ledger
@@ -91,19 +93,27 @@ class Runs:
         except Exception as error:      # connecting failed
             outcome = _failed(error)
         finally:
-            self._store.update_run(run.id, **(outcome or {"status": "failed", "error": "the run's thread was ended"}))
+            with self._ended(run.id):
+                self._store.update_run(run.id, **(outcome or {"status": "failed", "error": "the run's thread was ended"}))
+
+    @contextmanager
+    def _ended(self, run_id: str) -> Iterator[None]:
+        """The run counts as active until its row says how it ended, and no longer even if that cannot be written."""
+        try:
+            yield
+        finally:
             with self._lock:
-                self._stops.pop(run.id, None)
+                self._stops.pop(run_id, None)
 
     def _client(self, run: Run, design: Design, connection: Connection, event: threading.Event) -> Any:
-        def price(model: str, **usage: int | None) -> float | None:
-            return prices.cost(run.prices, model, **usage)
-
+        price = partial(prices.cost, run.prices)
+        paid = self._store.totals(run.id)
+        spent = Cost((paid.input or 0) + (paid.output or 0), paid.usd or 0.0)
         return layered(
             connection.client,
             stoppable(event),
             reuse(self._store, run.id),
-            budget(design.limits, connection.clock, price, tokens.estimate_request),
+            budget(design.limits, connection.clock, price, tokens.estimate_request, spent),
             ledger(self._store, run.id, connection.clock, price),
         )
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.errors import StoreError
+from lib.messages import utf8
 from lib.runs.conversations import Parts, Recent, put_together, take_apart, to_json
 from lib.runs.schema import open_database
 
@@ -348,5 +349,5 @@ def _cell(kind: str, value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Text that a database takes; a lone surrogate becomes "?"."""
-    return str(value).encode("utf-8", "replace").decode()
+    """Text that a database takes; a lone surrogate becomes U+FFFD."""
+    return utf8(str(value))

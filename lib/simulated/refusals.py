@@ -234,7 +234,8 @@ def _sense_of_text(request: dict[str, Any]) -> Iterator[str]:
     for i, message in enumerate(request["messages"]):
         content = message["content"]
         if not content and not (i == last and message["role"] == "assistant"):
-            yield f"messages.{i}: all messages must have non-empty content except for the optional final assistant message"
+            yield (f"messages.{i}: all messages must have non-empty content except for the optional final assistant "
+                   "message")
         texts = [b["text"] for b in _blocks(message) if b["type"] == "text"]
         if "" in texts and content != "":
             yield "messages: text content blocks must be non-empty"
@@ -282,7 +283,8 @@ def _sense_of_results(i: int, blocks: list, open_ids: list[str], opened_at: int)
 
 def _unanswered(i: int, ids: list[str]) -> str:
     return (f"messages.{i}: `tool_use` ids were found without `tool_result` blocks immediately after: "
-            f"{', '.join(ids)}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.")
+            f"{', '.join(ids)}. Each `tool_use` block must have a corresponding `tool_result` block in the next "
+            "message.")
 
 
 def _joined(messages: list[dict]) -> list[tuple[int, str, list[tuple[str, dict]]]]:
@@ -313,16 +315,17 @@ def _sense_of_end(model_id: str, last: dict) -> Iterator[str]:
 
 
 def _sense_of_cache_marks(request: dict[str, Any]) -> Iterator[str]:
-    marked = list(_marked(request, top=True))
+    marked = [block for block in _cacheable(request) if isinstance(block, dict) and block.get("cache_control")]
     if len(marked) > _MAX_CACHE_MARKS:
         yield f"A maximum of {_MAX_CACHE_MARKS} blocks with cache_control may be provided. Found {len(marked)}."
 
 
-def _marked(request: dict[str, Any], top: bool) -> Iterator[Any]:
+def _cacheable(request: dict[str, Any]) -> Iterator[Any]:
+    """Everything that can carry a mark: tools, system blocks, content blocks, blocks in results, the request itself."""
     system = request.get("system")
-    blocks = [*(request.get("tools") or []), *(system if isinstance(system, list) else [])]
-    for message in request["messages"]:
-        for block in _blocks(message):
-            inner = block.get("content") if block["type"] == "tool_result" else None
-            blocks += [block, *(inner if isinstance(inner, list) else [])]
-    yield from (b for b in [*blocks, *([request] if top else [])] if isinstance(b, dict) and b.get("cache_control"))
+    yield from request.get("tools") or []
+    yield from system if isinstance(system, list) else []
+    for block in (b for message in request["messages"] for b in _blocks(message)):
+        inner = block.get("content") if block["type"] == "tool_result" else None
+        yield from (block, *(inner if isinstance(inner, list) else ()))
+    yield request

@@ -12,9 +12,9 @@ from lib.simulated.protocol import Reply, handle, not_json
 
 
 class Sleeper(Protocol):
-    """Waits for so many simulated seconds, on whatever scale it keeps."""
+    """Waits for simulated seconds, on whatever scale it keeps; a `now()` of that scale is used if it has one."""
 
-    def sleep(self, seconds: float) -> None: ...
+    def sleep(self, seconds: float) -> Any: ...
 
 
 class SimulatedTransport(httpx2.BaseTransport):
@@ -24,12 +24,13 @@ class SimulatedTransport(httpx2.BaseTransport):
     """
 
     def __init__(self, clock: Sleeper):
-        self._clock = clock
+        self._sleep = clock.sleep
+        self._now = getattr(clock, "now", time.monotonic)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        started = time.monotonic()
+        started = self._now()
         reply = _reply(request)
-        self._clock.sleep(max(0.0, reply.seconds - (time.monotonic() - started)))
+        self._sleep(max(0.0, reply.seconds - (self._now() - started)))
         headers = {**reply.headers, "simulated-seconds": f"{reply.seconds:.3f}"}
         return httpx2.Response(reply.status, headers=headers, json=reply.body, request=request)
 

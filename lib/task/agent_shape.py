@@ -1,4 +1,4 @@
-"""The agent: one tool loop over the tickets and the catalog, whose final answer is validated and held against the data."""
+"""The agent: one tool loop over tickets and catalog, whose final answer is validated and held against the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from lib.design import Design
 from lib.errors import InputError, InvalidReply
 from lib.messages import blocks, get
 from lib.task.answers import ClaimedCause, parse_answer, tidy_cause
-from lib.task.checks import count_matches, customers_match, one_cause_each, ranked_by_count, summary_given, tickets_exist
+from lib.task.checks import (
+    count_matches,
+    customers_match,
+    one_cause_each,
+    ranked_by_count,
+    summary_given,
+    tickets_exist,
+)
 from lib.task.prompts import question, turn_of
 from lib.task.report import Check, Report
 from lib.task.reporting import affected, build_report
@@ -96,7 +103,7 @@ def _counts(placed: Mapping[str, str]) -> dict[str, int]:
 
 
 def _tallied(messages: Sequence[Any], design: Design) -> dict[str, str]:
-    """Ticket key -> cause as the agent last passed it to tally. The answer holds only the top causes; this, the rest."""
+    """Ticket key -> cause as the agent last passed it to tally: the answer holds only the top causes, this the rest."""
     placed = {}
     for assignment in _assignments(messages, {t.name for t in design.tools if t.key == "tally" and t.enabled}):
         try:

@@ -1,16 +1,17 @@
-"""What a run will roughly send and cost, told before it starts. Everything here is an estimate and must be shown as one."""
+"""What a run will roughly send and cost, told before it starts. All of it is estimated and must be shown as such."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lib.design import Design
+from lib.models import model
 from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL
-from lib.task.prompts import question, render_ticket
+from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
 from lib.task.tools import PAGE, list_tickets, read_ticket
 from lib.tickets.ticket import Ticket, TicketSet
 from lib.usage.prices import cost, prices_for
@@ -34,6 +35,7 @@ class Forecast:
     output_tokens: int
     usd: float | None       # None: a model without a known price
     seconds: float
+    note: str = ""          # what would end the run early, as one plain line
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def forecast(design: Design, tickets: TicketSet) -> dict[str, Forecast]:
     if not tickets.tickets:
         return {shape: Forecast(0, 0, 0, 0.0, 0.0) for shape in ("pipeline", "agent")}
     prices = prices_for(sorted({step.model for step in design.steps.values()}))
-    return {"pipeline": _sum(_pipeline(design, tickets), prices), "agent": _sum(_agent(design, tickets), prices)}
+    return {"pipeline": _sum(_pipeline(design, tickets), prices),
+            "agent": replace(_sum(_agent(design, tickets), prices), note=_agent_note(design, tickets))}
 
 
 def _pipeline(design: Design, tickets: TicketSet) -> list[_Calls]:
@@ -66,15 +69,15 @@ def _pipeline(design: Design, tickets: TicketSet) -> list[_Calls]:
     number, sample = len(tickets), _sample(tickets)
     labels = distinct_labels(number)
     merges = math.ceil(labels / LABELS_PER_CALL) + (1 if labels > LABELS_PER_CALL else 0)
+    label_prompt = _mean(_prompt(label.model, label.system, render_ticket(t)) for t in sample)
+    excerpt = _mean(estimate(render_ticket(t, EXCERPT_LIMIT), summary.model) for t in sample)
     excerpts = min(EXCERPTS, math.ceil(number / (design.k + 2)))
     return [
-        _Calls(label.model, number, _mean(_prompt(label.model, label.system, render_ticket(t)) for t in sample),
-               LABEL_OUTPUT, design.workers),
+        _Calls(label.model, number, label_prompt, LABEL_OUTPUT, design.workers),
         _Calls(merge.model, merges, _prompt(merge.model, merge.system, "") + LABEL_LINE * labels / merges,
                LABEL_LINE * labels / merges),
-        _Calls(summary.model, min(design.k, labels), _prompt(summary.model, summary.system, "")
-               + excerpts * _mean(estimate(render_ticket(t), summary.model) for t in sample), SUMMARY_OUTPUT,
-               design.workers),
+        _Calls(summary.model, min(design.k, labels), _prompt(summary.model, summary.system, "") + excerpts * excerpt,
+               SUMMARY_OUTPUT, design.workers),
     ]
 
 
@@ -85,15 +88,27 @@ def distinct_labels(tickets: int) -> int:
 
 def _agent(design: Design, tickets: TicketSet) -> list[_Calls]:
     """One entry per turn: turn t resends the first request and all that t - 1 turns have added."""
-    step = design.steps["agent"]
-    pages, reads = math.ceil(len(tickets) / PAGE), len(tickets)
-    if design.parallel_tools:
-        reads = math.ceil(reads / PER_TURN)
-    needed = pages + reads + EXTRA_TURNS
-    turns = min(needed, design.limits.max_turns)
+    step, needed = design.steps["agent"], _turns_needed(design, tickets)
     first = estimate_request(_first_request(design, tickets))
     added = _added_by_reading(step.model, tickets) / needed
-    return [_Calls(step.model, 1, first + added * t, TURN_OUTPUT) for t in range(turns)]
+    return [_Calls(step.model, 1, first + added * t, TURN_OUTPUT) for t in range(min(needed, design.limits.max_turns))]
+
+
+def _turns_needed(design: Design, tickets: TicketSet) -> int:
+    reads = math.ceil(len(tickets) / (PER_TURN if design.parallel_tools else 1))
+    return math.ceil(len(tickets) / PAGE) + reads + EXTRA_TURNS
+
+
+def _agent_note(design: Design, tickets: TicketSet) -> str:
+    """Which limit an agent that reads every ticket would run into; empty when none."""
+    needed, most, step = _turns_needed(design, tickets), design.limits.max_turns, design.steps["agent"]
+    if needed > most:
+        return f"reading every ticket takes about {needed} turns, the limit is {most}"
+    window = model(step.model).window
+    last = estimate_request(_first_request(design, tickets)) + _added_by_reading(step.model, tickets)
+    if last > window:
+        return f"all tickets together are about {round(last):,} tokens, {step.model} holds {window:,}"
+    return ""
 
 
 def _first_request(design: Design, tickets: TicketSet) -> dict[str, Any]:
@@ -104,19 +119,19 @@ def _first_request(design: Design, tickets: TicketSet) -> dict[str, Any]:
             "messages": [{"role": "user", "content": question(design.k, len(tickets))}]}
 
 
-def _added_by_reading(model: str, tickets: TicketSet) -> float:
+def _added_by_reading(model_id: str, tickets: TicketSet) -> float:
     """Tokens that listing and reading all tickets adds to the conversation, once."""
-    read = _mean(_result(read_ticket(tickets, t.key), model) + TURN_OUTPUT + FOLLOW_UP for t in _sample(tickets))
-    page = _result(list_tickets(tickets), model) + TURN_OUTPUT + FOLLOW_UP
+    read = _mean(_result(read_ticket(tickets, t.key), model_id) + TURN_OUTPUT + FOLLOW_UP for t in _sample(tickets))
+    page = _result(list_tickets(tickets), model_id) + TURN_OUTPUT + FOLLOW_UP
     return read * len(tickets) + page * math.ceil(len(tickets) / PAGE)
 
 
-def _result(result: Mapping[str, Any], model: str) -> int:
-    return estimate(json.dumps(result, ensure_ascii=False), model)
+def _result(result: Mapping[str, Any], model_id: str) -> int:
+    return estimate(json.dumps(result, ensure_ascii=False), model_id)
 
 
-def _prompt(model: str, system: str, user: str) -> int:
-    return estimate_request({"model": model, "system": system, "messages": [{"role": "user", "content": user}]})
+def _prompt(model_id: str, system: str, user: str) -> int:
+    return estimate_request({"model": model_id, "system": system, "messages": [{"role": "user", "content": user}]})
 
 
 def _sample(tickets: TicketSet) -> tuple[Ticket, ...]:

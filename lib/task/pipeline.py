@@ -82,7 +82,7 @@ def _merge_level(client: Any, design: Design, level: Counter[str]) -> tuple[dict
 
 
 def _batches(counts: Counter[str]) -> list[dict[str, int]]:
-    """At most LABELS_PER_CALL labels each: all by frequency if one batch holds them, else neighbours in the alphabet."""
+    """At most LABELS_PER_CALL labels each: by frequency if one batch holds all, else neighbours in the alphabet."""
     if len(counts) <= LABELS_PER_CALL:
         return [dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))]
     ordered = sorted(counts.items())

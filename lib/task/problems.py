@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lib.design import Design, Step, ToolText
+from lib.design import Design, Step
 from lib.models import model
 from lib.task.default_design import STEPS
 from lib.task.tools import DEFAULT_TOOLS
@@ -70,10 +70,10 @@ def _step(field: str, step: Step) -> Iterator[Problem]:
     if not step.model.strip():
         yield Problem(f"{field}.model", "no model is chosen")
         return
-    most = model(step.model).max_output
-    if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= most:
-        yield Problem(f"{field}.max_tokens", f"max_tokens is {step.max_tokens!r}; {model(step.model).name} takes a whole "
-                                             f"number from 1 to {most:,}")
+    known = model(step.model)
+    if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= known.max_output:
+        yield Problem(f"{field}.max_tokens", f"max_tokens is {step.max_tokens!r}; {known.name} takes a whole number "
+                                             f"from 1 to {known.max_output:,}")
 
 
 def _tools(design: Design) -> Iterator[Problem]:

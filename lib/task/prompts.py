@@ -23,9 +23,9 @@ LABEL = """\
 You label support tickets for a product team.
 
 Name the root cause: what made the problem happen for the customer. It is not the symptom in the customer's words \
-("page will not load" is a symptom, "expired certificate" a cause), and not the customer's own guess where the facts in \
-the ticket point elsewhere. If a ticket holds several problems, take the one the customer needs solved most. If it does \
-not show why, name the most likely cause. Another ticket with the same root cause must get the same name.
+("page will not load" is a symptom, "expired certificate" a cause), and not the customer's own guess where the facts \
+in the ticket point elsewhere. If a ticket holds several problems, take the one the customer needs solved most. If it \
+does not show why, name the most likely cause. Another ticket with the same root cause must get the same name.
 
 Answer with JSON only, nothing before or after it.
 {"cause": "2-5 plain lower-case words", "evidence": "exact short quote from the ticket"}
@@ -81,8 +81,8 @@ def question(k: int, tickets: int) -> str:
 
 def render_ticket(ticket: Ticket, limit: int = BODY_LIMIT) -> str:
     """One ticket as tagged data; a body longer than `limit` characters is shortened in the middle and says so."""
-    return (f"<ticket id={attribute(ticket.key)}>\n<subject>{escape(shorten(ticket.subject, SUBJECT_LIMIT))}</subject>\n"
-            f"<body>{escape(shorten(ticket.body, limit))}</body>\n</ticket>")
+    subject, body = escape(shorten(ticket.subject, SUBJECT_LIMIT)), escape(shorten(ticket.body, limit))
+    return f"<ticket id={attribute(ticket.key)}>\n<subject>{subject}</subject>\n<body>{body}</body>\n</ticket>"
 
 
 def render_labels(counts: Mapping[str, int]) -> str:

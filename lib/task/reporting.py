@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lib.catalog import Catalog
+from lib.catalog import Catalog, id_text, number
 from lib.task.checks import all_placed, customers_known, quote_found, quotes_found
 from lib.task.report import Cause, Check, Customer, Evidence, Report
 from lib.tickets.ticket import Ticket, TicketSet
@@ -45,7 +45,8 @@ def _members(labels: Mapping[str, str], name: str, tickets: TicketSet) -> list[T
 
 def _cause(name: str, members: Sequence[Ticket], catalog: Catalog, summary: str, quotes: Mapping[str, str],
            claimed: int | None) -> Cause:
-    evidence = tuple(Evidence(t.key, quotes[t.key], quote_found(quotes[t.key], t)) for t in members if quotes.get(t.key))
+    evidence = tuple(Evidence(t.key, quotes[t.key], quote_found(quotes[t.key], t))
+                     for t in members if quotes.get(t.key))
     return Cause(name, tuple(t.key for t in members), affected(members, catalog), product_names(members, catalog),
                  summary, evidence, claimed)
 
@@ -56,69 +57,48 @@ def affected(tickets: Iterable[Ticket], catalog: Catalog) -> tuple[Customer, ...
     A customer that the database does not have is there too, with `known=False`; a ticket without a customer adds none.
     """
     counts = Counter(t.customer.strip() for t in tickets if t.customer.strip())
-    found: dict[str, Customer] = {}
-    for given, count in counts.items():
-        customer = find_customer(given, catalog)
-        before = found.get(customer.id)
-        found[customer.id] = replace(customer, tickets=count + (before.tickets if before else 0))
-    return tuple(sorted(found.values(), key=lambda c: (c.monthly_revenue is None, -(c.monthly_revenue or 0), c.id)))
+    customers = [replace(find_customer(id, catalog), tickets=count) for id, count in counts.items()]
+    return tuple(sorted(customers, key=lambda c: (c.monthly_revenue is None, -(c.monthly_revenue or 0), c.id)))
 
 
 def find_customer(given: str, catalog: Catalog) -> Customer:
     """The customer with this id as the database has it; `known=False` where it does not."""
-    row = catalog.customer(given)
-    if row is None:
+    row, role = catalog.customer(given), catalog.roles.customers
+    if row is None or role is None:
         return Customer(given, known=False)
-    role = catalog.roles.customers
-    return Customer(_text(known_field(row, role, "id")) or given, _text(known_field(row, role, "name")),
-                    _text(known_field(row, role, "plan")), _text(known_field(row, role, "region")),
-                    _amount(known_field(row, role, "monthly_revenue")))
+    name, plan, region = (id_text(role.get(row, field)) for field in ("name", "plan", "region"))
+    return Customer(given, name, plan, region, number(role.get(row, "monthly_revenue")))
 
 
 def product_names(tickets: Iterable[Ticket], catalog: Catalog) -> tuple[str, ...]:
     """The products of these tickets by the database's name, or as exported where it has none; most frequent first."""
-    counts = Counter(_product_name(t.product.strip(), catalog) for t in tickets if t.product.strip())
-    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
+    return tuple(_product_counts(tickets, catalog))
+
+
+def _product_counts(tickets: Iterable[Ticket], catalog: Catalog) -> dict[str, int]:
+    """Product name -> tickets, most frequent first."""
+    exported = Counter(t.product.strip() for t in tickets if t.product.strip())
+    counts: Counter[str] = Counter()
+    for given, count in exported.items():
+        counts[_product_name(given, catalog)] += count
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _product_name(given: str, catalog: Catalog) -> str:
-    row = catalog.product(given)
-    return _text(known_field(row, catalog.roles.products, "name")) or given if row else given
+    row, role = catalog.product(given), catalog.roles.products
+    return (id_text(role.get(row, "name")) if row and role else "") or given
 
 
 def incidents_of(tickets: Iterable[Ticket], catalog: Catalog) -> list[dict[str, Any]]:
     """The incidents of these tickets' products, those of the most frequent product first, by the names we know.
 
-    Each has product, title, detail, started, ended and id, None where the database has no such column.
+    Each has product, id, started, ended, title and detail, None where the database has no such column.
     """
-    counts = Counter(t.product.strip() for t in tickets if t.product.strip())
-    products = sorted(counts, key=lambda name: (-counts[name], name))
-    return [_incident(row, product, catalog) for product in products for row in catalog.incidents(product)]
+    return [_incident(row, product, catalog)
+            for product in _product_counts(tickets, catalog) for row in catalog.incidents(product)]
 
 
 def _incident(row: Mapping[str, Any], product: str, catalog: Catalog) -> dict[str, Any]:
-    fields = ("id", "started", "ended", "title", "detail")
-    return {"product": _product_name(product, catalog),
-            **{name: known_field(row, catalog.roles.incidents, name) for name in fields}}
-
-
-def known_field(row: Mapping[str, Any], role: Any, name: str) -> Any:
-    """A known field of a catalog row, whatever its column is called there; None where the table has no such column."""
-    column = role.key if name == "id" else role.columns.get(name, name)
-    return row.get(column)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value).strip()
-
-
-def _amount(value: Any) -> float | None:
-    """A stored amount as a number; text counts only if it is one as it stands, since "1.299" could be two amounts."""
-    if isinstance(value, str):
-        try:
-            value = float(value) if value.count(".") == 0 or len(value.rpartition(".")[2]) != 3 else None
-        except ValueError:
-            return None
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    return float(value) if abs(float(value)) < float("inf") else None
+    role = catalog.roles.incidents
+    fields = {field: role.get(row, field) for field in ("started", "ended", "title", "detail")}
+    return {"product": product, "id": id_text(row[role.key]), **fields}

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from lib.agent import Tool
-from lib.catalog import Catalog
+from lib.catalog import Catalog, Role
 from lib.design import Design, ToolText
 from lib.task.answers import tidy_cause
 from lib.task.prompts import BODY_LIMIT, ID_RULE, shorten
@@ -160,29 +160,31 @@ def get_customer(catalog: Catalog, customer_id: str) -> dict[str, Any]:
     """The customer's row of the database."""
     row = catalog.customer(_one(customer_id, "customer_id"))
     if row is None:
-        raise ValueError(f"the database has no customer {str(customer_id)[:80]!r}; pass customer_id exactly as a ticket "
-                         "gives it. If a ticket does give this id, the customer is missing: do not look it up again")
+        raise ValueError(_unknown("customer", customer_id, catalog.roles.customers))
     return _row(row)
 
 
 def get_product(catalog: Catalog, product: str) -> dict[str, Any]:
     """The product's row of the database."""
-    return _row(_product(catalog, product))
+    row = catalog.product(_one(product, "product"))
+    if row is None:
+        raise ValueError(_unknown("product", product, catalog.roles.products))
+    return _row(row)
 
 
 def list_incidents(catalog: Catalog, product: str) -> dict[str, Any]:
     """The incidents of one product, as many as fit, and how many there are."""
-    _product(catalog, product)
-    rows = [_row(row) for row in catalog.incidents(str(product).strip())]
+    rows = [_row(row) for row in catalog.incidents(_one(product, "product"))]
+    if not rows and catalog.product(_one(product, "product")) is None:
+        raise ValueError(_unknown("product", product, catalog.roles.products))
     return _capped({"product": product, "total": len(rows), "incidents": rows}, "incidents", total=len(rows))
 
 
-def _product(catalog: Catalog, product: Any) -> dict[str, Any]:
-    row = catalog.product(_one(product, "product"))
-    if row is None:
-        raise ValueError(f"the database has no product {str(product)[:80]!r}; pass a product id or name exactly as a "
-                         "ticket gives it")
-    return row
+def _unknown(kind: str, given: Any, role: Role | None) -> str:
+    if role is None:
+        return f"the database has no table of {kind}s; go on without it"
+    return (f"the database has no {kind} {str(given)[:80]!r}; pass the {kind} exactly as a ticket gives it. If a "
+            "ticket does give this one, the database lacks it: do not look it up again")
 
 
 def _one(value: Any, name: str) -> str:
@@ -195,23 +197,16 @@ def _one(value: Any, name: str) -> str:
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A database row as JSON data: long texts shortened, bytes as their size, at most RESULT_LIMIT in all."""
+    """A database row with long texts shortened, and as many of its columns as fit RESULT_LIMIT."""
     result: dict[str, Any] = {}
     size = 0
     for column, value in row.items():
-        size += _size({column: _value(value)})
+        value = shorten(value, VALUE_LIMIT) if isinstance(value, str) else value
+        size += _size({column: value})
         if size > RESULT_LIMIT:
             return {**result, "note": f"only the first {len(result)} of {len(row)} columns are shown"}
-        result[column] = _value(value)
+        result[column] = value
     return result
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return f"<{len(bytes(value)):,} bytes>"
-    if isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float)) else shorten(str(value), VALUE_LIMIT)
 
 
 def _capped(result: dict[str, Any], rows: str, total: int | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""CSV in any dialect: the delimiter is found, long cells are read whole, and a stray quote cannot swallow rows unseen."""
+"""CSV in any dialect: the delimiter is found, long cells come whole, a stray quote cannot swallow rows unseen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lib.tickets.encoding import Encoding, find_encoding, open_text
-from lib.tickets.table import Grid, Table, say_places, table_from_grid
+from lib.tickets.table import Grid, Table, count, say_places, table_from_grid
 
 DELIMITERS = ",;\t|"
 _NONE = "\x1f"      # stands for "one column": no text file holds it
@@ -22,7 +22,7 @@ def read_csv(name: str, data: bytes) -> Table:
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
     notes = [encoding.note] if encoding.note else []
     if encoding.codec in ("utf-8", "utf-8-sig", "cp1252", "latin-1") and b"\0" in data:
-        notes.append(f"{data.count(0):,} NUL characters removed")
+        notes.append(f"{count(data.count(0), 'NUL character')} removed")
     lines = _Lines(data, encoding)
     dialect, first = _dialect(lines)
     found = _read(islice(lines, first, None), dialect, first)
@@ -52,7 +52,7 @@ class _Lines:
 def _dialect(lines: Iterable[str]) -> tuple[dict, int]:
     """(arguments for csv.reader, lines to skip at the top). Excel's own "sep=;" line decides where it stands."""
     sample = list(islice(lines, 200))
-    hint = re.fullmatch(r'"?sep=(.)"?\s*', sample[0], re.IGNORECASE)
+    hint = re.fullmatch(r'"?sep=(.)"?\s*', sample[0], re.IGNORECASE) if sample else None
     delimiter = hint[1] if hint and hint[1] not in '"\r\n' else _find_delimiter(sample)
     text = "".join(sample)
     spaced, tight = text.count(f'{delimiter} "'), text.count(f'{delimiter}"')

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from lib.errors import UnreadableFile
+from lib.tickets.table import count
 
 _BOMS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
@@ -70,8 +71,9 @@ def _by_trying(data: bytes) -> Encoding:
         return Encoding("utf-8")
     if bad * 10 < other:        # a cut or damaged character among many good ones is still UTF-8
         return _checked(data, "utf-8", "")
-    if not _misfits(data, "cp1252")[0]:
-        return Encoding("cp1252", note="not UTF-8, read as Windows-1252 (cp1252): check accents and currency signs")
+    bad, other = _misfits(data, "cp1252")
+    if bad * 10 <= other:
+        return _checked(data, "cp1252", "not UTF-8, read as Windows-1252 (cp1252): check accents and currency signs")
     return Encoding("latin-1", note="not UTF-8, read as Latin-1: check accents and currency signs")
 
 
@@ -79,7 +81,7 @@ def _checked(data: bytes, codec: str, note: str) -> Encoding:
     bad, _ = _misfits(data, codec)
     if not bad:
         return Encoding(codec, note=note)
-    damage = f"{bad:,} damaged character{'' if bad == 1 else 's'} shown as \N{REPLACEMENT CHARACTER}"
+    damage = f"{count(bad, 'damaged character')} shown as \N{REPLACEMENT CHARACTER}"
     return Encoding(codec, "replace", f"{note}; {damage}" if note else damage)
 
 

@@ -16,6 +16,8 @@ from lib.tickets.table import Grid, Table, build_table, check_size, say_places, 
 
 _TOO_DEEP = "is nested too deeply to be a table"
 _RECORD_KEYS = {"id", "key", "number", "subject", "title", "body", "description", "sku"}
+_ENVELOPE_KEYS = {"tickets", "issues", "conversations", "results", "items", "data", "records", "rows", "products",
+                  "customers", "incidents"}
 
 
 class _Number(str):
@@ -46,6 +48,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
+    if len(pairs) - len(found) > 1_000:
+        raise ValueError("one object repeats its keys more than 1,000 times")
     found = {}
     for key, value in pairs:
         found[_free(key, found)] = value
@@ -105,11 +109,11 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
         return [_table(name, value, notes)]
     if not isinstance(value, dict):
         raise UnreadableFile(f"{name} holds a single JSON value: a list of objects is needed")
-    if _RECORD_KEYS & value.keys():
+    if len(_RECORD_KEYS & value.keys()) > 1 and not _ENVELOPE_KEYS & value.keys():
         return [_table(name, [value], notes)]
     lists = list(_lists(value))
     if lists:
-        return [replace(_table(name, rows, [*notes, *_page_notes(value, len(rows))]), name=path) for path, rows in lists]
+        return [replace(_table(name, rows, notes + _page_notes(value, len(rows))), name=path) for path, rows in lists]
     return [_table(name, _keyed(value), notes)]
 
 
@@ -126,9 +130,9 @@ def _lists(value: dict[str, Any], path: str = "", depth: int = 3) -> Iterator[tu
 
 def _page_notes(envelope: dict[str, Any], rows: int) -> list[str]:
     """Says so when the envelope tells that this is one page of several."""
-    flat = _flat(envelope)
-    total = next((int(v) for k, v in flat.items() if k.split(".")[-1] in _TOTALS and _is_count(v) and int(v) > rows), 0)
-    more = next((k for k, v in flat.items() if any(w in k.split(".") for w in _NEXTS) and v not in ("", "false")), "")
+    told = dict(_scalars(envelope))
+    total = next((int(v) for k, v in told.items() if k.split(".")[-1] in _TOTALS and _is_count(v) and int(v) > rows), 0)
+    more = next((k for k, v in told.items() if _NEXTS & set(k.split(".")) and v not in ("", "false")), "")
     if not total and not more:
         return []
     return [f"{rows:,} of {f'{total:,}' if total else 'more'}: this is one page of an export"
@@ -137,6 +141,14 @@ def _page_notes(envelope: dict[str, Any], rows: int) -> list[str]:
 
 _TOTALS = {"count", "total", "total_count", "totalCount", "total_results", "totalResults", "total_entries"}
 _NEXTS = {"next_page", "next", "nextPage", "next_cursor", "nextPageToken", "has_more", "hasNextPage", "after_url"}
+
+
+def _scalars(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, inner in value.items():
+        if isinstance(inner, dict):
+            yield from _scalars(inner, f"{prefix}{key}.")
+        elif not isinstance(inner, list):
+            yield prefix + key, _cell(inner)
 
 
 def _is_count(text: str) -> bool:

@@ -1,9 +1,10 @@
-"""A table of text, and how rows as they were found in a file become one: header, blanks, repeats, footers, ragged rows."""
+"""A table of text, and how the rows of a file become one: header, blanks, repeated headers, footers, ragged rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from lib.errors import UnreadableFile
@@ -25,7 +26,7 @@ class Table:
 
 @dataclass
 class Grid:
-    """Rows as found, before anything is known of them. `places[i]` is the line (or sheet row) where `rows[i]` begins."""
+    """Rows as found, before anything is known of them. `places[i]` is the line or sheet row where `rows[i]` begins."""
 
     rows: list[list[str]]
     places: list[int]
@@ -59,19 +60,20 @@ def check_size(name: str, columns: int, rows: int) -> None:
     if columns > MAX_COLUMNS:
         raise UnreadableFile(f"{name} has {columns:,} columns, at most {MAX_COLUMNS:,} are read: remove the empty ones")
     if columns * rows > MAX_CELLS:
-        raise UnreadableFile(f"{name} would fill {columns:,} x {rows:,} cells, at most {MAX_CELLS:,} are read: split it")
+        raise UnreadableFile(f"{name} would fill {columns:,} x {rows:,} cells, {MAX_CELLS:,} are the limit: split it")
 
 
-def unique_names(names: Sequence[str], same=str) -> tuple[str, ...]:
-    """The names, trimmed; a nameless column is called by its position, a repeated name gets " #2", " #3" …
+def unique_names(names: Sequence[str], same: Callable[[str], str] = str, reserved: Iterable[str] = (),
+                 noun: str = "column") -> tuple[str, ...]:
+    """The names, trimmed; a nameless one is called by its position, a repeated or reserved one gets " #2", " #3" …
 
     `same` maps a name to what it is compared by, for instance str.casefold.
     """
-    taken: set[str] = set()
+    taken = set(map(same, reserved))
     counts: dict[str, int] = {}
     found = []
     for position, raw in enumerate(names, start=1):
-        name = base = visible(" ".join(raw.split())) or f"column {position}"
+        name = base = visible(" ".join(raw.split())) or f"{noun} {position}"
         counts.setdefault(same(base), 1)
         while same(name) in taken:
             counts[same(base)] += 1
@@ -79,6 +81,11 @@ def unique_names(names: Sequence[str], same=str) -> tuple[str, ...]:
         taken.add(same(name))
         found.append(name)
     return tuple(found)
+
+
+def count(n: int, noun: str) -> str:
+    """"1 row", "1,200 rows"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def say_places(unit: str, places: Sequence[int]) -> str:
@@ -96,7 +103,7 @@ def _drop_blanks(grid: Grid, notes: list[str]) -> None:
         grid.rows.pop(), grid.places.pop()
     blank = [i for i, row in enumerate(grid.rows) if not any(map(str.strip, row))]
     if blank:
-        notes.append(f"{_count(len(blank), 'blank row')} dropped ({_drop(grid, blank)})")
+        notes.append(f"{count(len(blank), 'blank row')} dropped ({_drop(grid, blank)})")
 
 
 def _take_header(name: str, grid: Grid, notes: list[str]) -> list[str]:
@@ -111,7 +118,7 @@ def _take_header(name: str, grid: Grid, notes: list[str]) -> list[str]:
         del grid.rows[:at], grid.places[:at]
         notes.append(f"the first row looks like data, so there is no header: columns are numbered "
                      f"({grid.unit} {grid.places[0]})")
-        return [""] * max(map(len, grid.rows))
+        return [""] * Counter(map(len, grid.rows)).most_common(1)[0][0]
     header = grid.rows[at]
     del grid.rows[:at + 1], grid.places[:at + 1]
     return header
@@ -131,7 +138,7 @@ _DATA_CELL = re.compile(r"\s*(\d{4}-\d\d-\d\d[T ]?.*|[^@\s]+@[^@\s]+\.\w+)\s*", 
 def _is_data(row: Sequence[str]) -> bool:
     first = next((cell.strip() for cell in row if cell.strip()), "")
     return first.isdecimal() or any(
-        len(cell) > 120 or (len(cell) > 60 and "\n" in cell) or _DATA_CELL.fullmatch(cell) for cell in row)
+        len(cell) > 300 or (len(cell) > 60 and "\n" in cell) or _DATA_CELL.fullmatch(cell) for cell in row)
 
 
 def _drop_repeats(grid: Grid, header: list[str], notes: list[str]) -> None:
@@ -214,10 +221,6 @@ def _drop(grid: Grid, positions: list[int]) -> str:
     grid.rows[:] = [row for i, row in enumerate(grid.rows) if i not in gone]
     grid.places[:] = [place for i, place in enumerate(grid.places) if i not in gone]
     return places
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _short(text: str) -> str:

@@ -18,7 +18,7 @@ def answers(runs: list[Run]) -> None:
     if not reports:
         st.caption("The answers will be here, side by side, as soon as a run is done.")
         return
-    _sentence(runs)
+    sentence(runs)
     if len(reports) == 2:
         rows = compare.pairs(reports["pipeline"], reports["agent"])
     else:
@@ -29,14 +29,16 @@ def answers(runs: list[Run]) -> None:
         _row(number, pair, reports)
 
 
-def _sentence(runs: list[Run]) -> None:
-    with st.container(key="answer_sentence"):
-        st.text(compare.sentence([live.outcome(r) for r in runs]))
-    source = runs[0].source
-    with st.container(horizontal=True, vertical_alignment="center"):
-        connection.badge(source)
-        if source == "simulated":
-            st.caption(connection.SIMULATED_MEANS, width="stretch")
+def sentence(runs: list[Run]) -> None:
+    """One line written from the numbers of the runs, and who answered; nothing while no run has an answer."""
+    text = compare.sentence([live.outcome(r) for r in runs])
+    if not text:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="answer_sentence"):
+        st.text(text, width="stretch")
+        connection.badge(runs[0].source)
+    if runs[0].source == "simulated":
+        st.caption(connection.SIMULATED_MEANS)
 
 
 def _heads(reports: dict[str, Report]) -> None:
@@ -49,14 +51,15 @@ def _heads(reports: dict[str, Report]) -> None:
 
 
 def _row(number: int, pair: tuple[Cause | None, Cause | None], reports: dict[str, Report]) -> None:
-    differences = compare.marks(*pair) if len(reports) == 2 else []
+    differences = compare.marks(*pair) if len(reports) == 2 else None
     for column, shape, cause in zip(st.columns(2), state.SHAPES, pair, strict=True):
         if cause:
             with column.container(border=True, key=f"cause_{shape}_{number}", height="stretch"):
                 _cause(cause, differences, f"{shape}_{number}")
 
 
-def _cause(cause: Cause, differences: list[str], key: str) -> None:
+def _cause(cause: Cause, differences: list[str] | None, key: str) -> None:
+    """`differences` to the matched cause of the other shape; None where there is no other answer."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         with st.container(key=f"cause_name_{key}", width="stretch"):
             st.text(cause.name)
@@ -66,15 +69,16 @@ def _cause(cause: Cause, differences: list[str], key: str) -> None:
                  help="Code counted the tickets that the answer lists.")
     if cause.summary:
         st.text(cause.summary)
+    st.text(compare.customers_line(cause.customers))
     if differences:
-        st.caption("≠ " + " · ".join(differences))
+        st.badge(" · ".join(differences), icon=":material/difference:", color="yellow")
+    elif differences is not None:
+        st.caption("same tickets and customers in both")
     _customers(cause, key)
 
 
 def _customers(cause: Cause, key: str) -> None:
-    unknown = sum(1 for c in cause.customers if not c.known)
-    title = fmt.plural(len(cause.customers), "customer") + (f", {unknown} not in the database" if unknown else "")
-    with st.expander(f"{title} · {fmt.plural(cause.count, 'ticket')}", key=f"more_{key}", type="compact"):
+    with st.expander("Customers, tickets, quotes", key=f"more_{key}", type="compact"):
         if cause.customers:
             st.dataframe([_customer(c) for c in cause.customers], hide_index=True, key=f"customers_{key}",
                          placeholder="–", height="content" if len(cause.customers) < 9 else 320, column_config={

@@ -5,13 +5,19 @@ Causes carry whatever name the model chose, so they are matched by the tickets t
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from lib.task.report import Cause, Report
+from lib.runs.store import CallRow
+from lib.task.report import Cause, Customer, Report
 from lib.ui import format as fmt
 from lib.usage import growth
 
 SAME_FROM = 0.5     # share of common tickets (of all in either) from which two causes count as the same
+
+
+Show = Callable[[float | None], str]     # a figure as a person reads it
 
 
 @dataclass(frozen=True)
@@ -51,10 +57,19 @@ def sentence(outcomes: list[Outcome]) -> str:
     return _one(done[0]) if done else ""
 
 
+def _number(count: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[count] if count < len(words) else f"{count:,}"
+
+
+def _causes(count: int) -> str:
+    return f"{_number(count)} {'cause' if count == 1 else 'causes'}"
+
+
 def _one(outcome: Outcome) -> str:
-    causes = len(outcome.report.causes)
-    return (f"The {outcome.shape} named {fmt.plural(causes, 'cause')} with {fmt.plural(outcome.calls, 'call')}, "
-            f"{fmt.short(outcome.input)} input tokens and {_money(outcome)}; {_counts(outcome.report)}.")
+    causes, calls = _causes(len(outcome.report.causes)), fmt.plural(outcome.calls, "call")
+    return (f"The {outcome.shape} named {causes} with {calls}, {fmt.short(outcome.input)} input tokens and "
+            f"{_money(outcome)}; {_counts(outcome.report)}.")
 
 
 def _both(pipeline: Outcome, agent: Outcome) -> str:
@@ -78,8 +93,8 @@ def _factor(value: float) -> str:
 def _same(left: Report, right: Report) -> str:
     same = sum(1 for a, b in pairs(left, right) if a and b)
     if same == len(left.causes) == len(right.causes):
-        return f"the same {fmt.plural(same, 'cause')}"
-    return f"an answer that shares {same} of {max(len(left.causes), len(right.causes))} causes"
+        return f"the same {_causes(same)}"
+    return f"an answer that shares {_number(same)} of {_causes(max(len(left.causes), len(right.causes)))}"
 
 
 def _counts(report: Report, whose: str = "its") -> str:
@@ -102,7 +117,7 @@ def difference(before: Outcome, after: Outcome) -> str:
     return f"{after.shape}: " + " · ".join(parts + [_answer_change(before.report, after.report)])
 
 
-def _change(what: str, old: float | None, new: float | None, show) -> str:
+def _change(what: str, old: float | None, new: float | None, show: Show) -> str:
     if old is None or new is None:
         return f"{what} {show(old)} → {show(new)}"
     if old == new:
@@ -136,26 +151,28 @@ def marks(left: Cause | None, right: Cause | None) -> list[str]:
     return found
 
 
-def law_sentence(calls: dict[str, list], measure: str) -> str:
-    """What the growth chart shows, in numbers: what a labelled ticket costs, what a turn resends and adds."""
+def law_lines(calls: dict[str, list[CallRow]], measure: str) -> list[str]:
+    """What the growth chart shows, in numbers: what a labelled ticket costs, what a turn resends and adds.
+
+    Always two lines, the pipeline's and the agent's; a line is blank while nothing is known.
+    """
     show = fmt.short if measure == "input" else fmt.dollars
     unit = " tokens" if measure == "input" else ""
-    parts = [_map_law(calls.get("pipeline", ()), measure, show, unit),
-             _loop_law(calls.get("agent", ()), measure, show, unit)]
-    return " ".join(p for p in parts if p)
+    return [_map_law(calls.get("pipeline", []), measure, show, unit),
+            _loop_law(calls.get("agent", []), measure, show, unit)]
 
 
-def _amounts(calls, measure: str, step: str) -> list[float]:
+def _amounts(calls: list[CallRow], measure: str, step: str) -> list[float]:
     amounts = (c.input if measure == "input" else c.usd for c in calls if c.step == step)
     return [a for a in amounts if a is not None]
 
 
-def _map_law(calls, measure: str, show, unit: str) -> str:
+def _map_law(calls: list[CallRow], measure: str, show: Show, unit: str) -> str:
     each = _amounts(calls, measure, "label")
     return f"Pipeline: {show(sum(each) / len(each))}{unit} per ticket, a straight line." if each else ""
 
 
-def _loop_law(calls, measure: str, show, unit: str) -> str:
+def _loop_law(calls: list[CallRow], measure: str, show: Show, unit: str) -> str:
     turns = _amounts(calls, measure, "agent")
     if len(turns) < 3:
         return ""
@@ -164,3 +181,19 @@ def _loop_law(calls, measure: str, show, unit: str) -> str:
     if law.crossover is not None and law.crossover + 1 <= len(turns):
         line += f"; from turn {law.crossover + 1:.0f} on, history has cost more than the fixed part"
     return line + "."
+
+
+def customers_line(customers: Sequence[Customer]) -> str:
+    """"7 customers, 1 not in the database · 4 pro, 2 team · 3 EU, 3 US · 2,340 a month"; what is unknown is left out."""
+    known = [c for c in customers if c.known]
+    unknown = len(customers) - len(known)
+    head = fmt.plural(len(customers), "customer") + (f", {unknown} not in the database" if unknown else "")
+    revenue = [c.monthly_revenue for c in known if c.monthly_revenue is not None]
+    money = f"{sum(revenue):,.0f} a month" if revenue else ""
+    return " · ".join(p for p in (head, _tally(c.plan for c in known), _tally(c.region for c in known), money) if p)
+
+
+def _tally(values: Iterable[str]) -> str:
+    counts = Counter(v for v in values if v)
+    shown = [f"{n} {value}" for value, n in counts.most_common(4)]
+    return ", ".join(shown) + (" …" if len(counts) > 4 else "")

@@ -14,8 +14,8 @@ from lib.ui import state
 KINDS = {"simulated": "Simulated", "live": "Anthropic API", "server": "Compatible server"}
 COLOURS = {"simulated": "gray", "live": "green", "server": "violet"}
 SIMULATED_MEANS = (
-    "Simulated: rules on this machine write the replies, not a model. Protocol, tokens, cache billing, time and prices "
-    "are worked out as for the real API; how well a real model would read these tickets is not shown.")
+    "Rules on this machine write the replies, not a model. Tokens, cache billing, time and prices are worked out as "
+    "for the real API; how well a real model would read these tickets is not shown.")
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
-"""The two call structures as tiny drawings: a fan-out and a loop. Our own SVG, in the colour of the text around it."""
+"""The two call structures as tiny drawings: a fan-out and a loop. Our own SVG, readable on light and dark."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from lib.charts import SHAPE_COLOURS
+
+GREY = "#878e98"      # stands out from both backgrounds
 
 STORIES = {
     "pipeline": ("Fixed steps, many small calls.",
@@ -29,7 +31,7 @@ def _card(shape: str, drawing: str) -> None:
         st.subheader(f":{colour}[{shape.capitalize()}]", anchor=False)
         st.markdown(f"**{short}**  \n:gray[{long}]")
     with picture:
-        st.html(drawing)
+        st.image(drawing, width="stretch")
 
 
 def _fan_out() -> str:
@@ -47,10 +49,10 @@ def _fan_out() -> str:
 def _loop() -> str:
     """The model, its tools, and the circle between them; the arcs thicken because every turn carries more."""
     arcs = "".join(_arc(height, width) for height, width in ((22, 1.2), (40, 2.4), (58, 4)))
-    back = ('<path d="M 184 68 C 160 96, 120 96, 92 68" fill="none" stroke="currentColor" stroke-width="1.2" '
-            'opacity=".55" stroke-dasharray="3 3"/>')
-    tools = "".join(f'<rect x="188" y="{y}" width="26" height="12" rx="2" fill="none" stroke="currentColor" '
-                    'opacity=".6"/>' for y in (37, 53, 69))
+    back = (f'<path d="M 184 68 C 160 96, 120 96, 92 68" fill="none" stroke="{GREY}" stroke-width="1.2" '
+            'stroke-dasharray="3 3"/>')
+    tools = "".join(f'<rect x="188" y="{y}" width="26" height="12" rx="2" fill="none" stroke="{GREY}"/>'
+                    for y in (37, 53, 69))
     return _svg("One model asks for tools again and again; each round carries more.",
                 _stack(14, 59) + _line(26, 59, 68, 59) + arcs + back + _dot(80, 59, 11, shape="agent") + tools)
 
@@ -63,11 +65,11 @@ def _arc(height: int, width: float) -> str:
 
 def _stack(x: int, y: int) -> str:
     return "".join(f'<rect x="{x - 10 + d}" y="{y - 13 - d}" width="16" height="24" rx="2" fill="none" '
-                   f'stroke="currentColor" opacity="{.35 + d * .08}"/>' for d in (0, 3, 6))
+                   f'stroke="{GREY}"/>' for d in (0, 3, 6))
 
 
 def _line(x1: float, y1: float, x2: float, y2: float) -> str:
-    return (f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="currentColor" stroke-width="1" opacity=".4"/>')
+    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{GREY}" stroke-width="1" opacity=".7"/>'
 
 
 def _dot(x: float, y: float, r: float, shape: str) -> str:
@@ -75,5 +77,4 @@ def _dot(x: float, y: float, r: float, shape: str) -> str:
 
 
 def _svg(title: str, inner: str) -> str:
-    return (f'<svg viewBox="0 0 232 118" width="100%" style="max-height:150px" role="img" '
-            f'xmlns="http://www.w3.org/2000/svg"><title>{title}</title>{inner}</svg>')
+    return f'<svg viewBox="0 0 232 118" xmlns="http://www.w3.org/2000/svg"><title>{title}</title>{inner}</svg>'

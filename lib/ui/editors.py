@@ -33,9 +33,10 @@ def limits(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _field(st.number_input, "Tokens", page, "limits.max_tokens", min_value=1_000, step=100_000, width=170,
                help="Input and output of one run. The next call is not sent if it could go over.")
-        _field(st.number_input, "Dollars", page, "limits.max_usd", min_value=0.0, step=0.5, width=150,
+        _field(st.number_input, "Dollars", page, "limits.max_usd", min_value=0.0, step=0.5, format="%g", width=150,
                help="Of one run, where the price of the model is known.")
-        _field(st.number_input, "Seconds", page, "limits.max_seconds", min_value=1.0, step=60.0, width=150,
+        _field(st.number_input, "Seconds", page, "limits.max_seconds", min_value=1.0, step=60.0, format="%g",
+               width=150,
                help="Of one run, on the run's own clock.")
 
 

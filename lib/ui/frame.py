@@ -44,10 +44,11 @@ def page(stem: str) -> None:
 
 def _status_line(stem: str) -> None:
     data, (design, _) = state.data(), state.design()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status_line"):
-        _item("data", _data_line(data))
-        _item("design", design.name + (" · edited" if state.is_edited() else ""))
-        _item("model", models_line(design))
+    with st.container(horizontal=True, vertical_alignment="center", key="status_line"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
+            _item("data", _data_line(data))
+            _item("design", design.name + (" · edited" if state.is_edited() else ""))
+            _item("model", models_line(design))
         connection.picker(stem)
 
 
@@ -58,9 +59,10 @@ def _item(label: str, text: str) -> None:
 
 
 def _data_line(data: state.Data) -> str:
-    tables = len(data.catalog.tables)
-    database = f"{data.catalog.name} ({fmt.plural(tables, 'table')})" if tables else "no product database"
-    return f"{fmt.plural(len(data.tickets), 'ticket')} of {data.tickets.name} · {database}"
+    tickets, tables = fmt.plural(len(data.tickets), "ticket"), len(data.catalog.tables)
+    if not tables:
+        return f"{tickets} of {data.tickets.name} · no product database"
+    return f"{tickets} of {data.tickets.name} · {data.catalog.name or 'database'} ({fmt.plural(tables, 'table')})"
 
 
 def models_line(design: Design) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.design import Design
 from lib.tickets import TicketSet
-from lib.ui import connection, editors, state
+from lib.ui import connection, editors, live, state
 from lib.ui import format as fmt
 from lib.ui.drafts import Problem
 
@@ -17,7 +17,7 @@ def header(page: str, problems: list[Problem]) -> None:
     """Shapes, forecast and button on one line; below it what stands in the way."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_header"):
         chosen = _shapes(page)
-        st.text(_forecast_line(chosen), width="stretch")
+        st.markdown(_forecast_line(chosen), width="stretch")
         _run_button(page, chosen, problems)
     _obstacles(problems)
     _confirmation(page, chosen)
@@ -26,10 +26,13 @@ def header(page: str, problems: list[Problem]) -> None:
 def sample_button(page: str) -> None:
     """The one button of the start page: the sample, both ways, with whatever answers now."""
     chosen = connection.choice()
+    obstacles = bool(chosen.problem or editors.problems())
     st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
-              disabled=_busy() or bool(chosen.problem), on_click=_start_sample)
+              disabled=_busy() or obstacles, on_click=_start_sample)
     if chosen.problem:
         st.text(chosen.problem)
+    elif obstacles:
+        st.text("The design cannot run as it is edited; the Design page says why.")
 
 
 def again(page: str) -> None:
@@ -74,7 +77,7 @@ def _confirmation(page: str, shapes: list[str]) -> None:
     tickets = len(state.data().tickets)
     with st.container(border=True, key=f"{page}_confirm"):
         st.markdown(f"**{tickets:,} tickets are more than {state.settings().confirm_above:,}.** Send them all?")
-        st.text(_forecast_line(shapes))
+        st.markdown(_forecast_line(shapes))
         with st.container(horizontal=True):
             st.button("Yes, run", type="primary", key=f"{page}.confirm", on_click=_start, args=(list(shapes),))
             st.button("No", key=f"{page}.cancel", on_click=_cancel)
@@ -92,12 +95,12 @@ def _ask_or_start(shapes: list[str]) -> None:
 
 def _start(shapes: list[str]) -> None:
     _cancel()
-    state.start_runs(shapes, connection.choice())
+    state.start_runs(shapes, connection.choice(), state.data())
 
 
 def _start_sample() -> None:
-    state.choose_sample()
-    state.start_runs(list(state.SHAPES), connection.choice())
+    """The sample is run, the data on the desk stays what it is."""
+    state.start_runs(list(state.SHAPES), connection.choice(), state.sample())
 
 
 def _cancel() -> None:
@@ -112,21 +115,20 @@ def _busy() -> bool:
 
 
 def _forecast_line(shapes: list[str]) -> str:
-    """"estimate: ≈ 31k / ≈ 510k tokens · ≈ $0.004 / ≈ $0.06 · ≈ 12 s / ≈ 2 min", in the order of the shapes."""
+    """"will send ≈ pipeline 31k tokens · $0.004 · 12 s, agent 510k tokens · $0.06 · 2 min", as markdown."""
     if not shapes:
         return "Choose a shape to run."
     data, (design, _) = state.data(), state.design()
     if not len(data.tickets):
         return ""
     found = _forecast(design.version, data.id, design, data.tickets)
-    parts = [found[s] for s in state.SHAPES if s in shapes and s in found]
-    figures = (_each(parts, lambda f: fmt.short(f.input_tokens)) + " input tokens",
-               _each(parts, lambda f: fmt.dollars(f.usd)), _each(parts, lambda f: fmt.seconds(f.seconds)))
-    return "estimate: " + " · ".join(figures)
+    parts = [f":{live.COLOUR[s]}[**{s}**] {_figures(found[s])}" for s in state.SHAPES if s in shapes]
+    return ":gray[will send ≈] " + "\u2003".join(parts)
 
 
-def _each(parts: list[Any], show: Any) -> str:
-    return " / ".join(f"≈ {show(p)}" for p in parts)
+def _figures(forecast: Any) -> str:
+    return fmt.escaped(f"{fmt.short(forecast.input_tokens)} tokens · {fmt.dollars(forecast.usd)} · "
+                       f"{fmt.seconds(forecast.seconds)}")
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)

@@ -45,8 +45,9 @@ def _live(page: str, was_active: bool) -> None:
 
 def panel(page: str, shape: str, run: Run | None) -> None:
     totals = state.store().totals(run.id) if run else None
-    with st.container(border=True, key=f"{page}_panel_{shape}"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", height=44):
+    with st.container(border=True, key=f"{page}_panel_{shape}", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", height=40,
+                          border=False):
             st.markdown(f"**:{COLOUR[shape]}[{shape.capitalize()}]** :gray[{_headline(run)}]", width="content")
             if run:
                 _button(page, run)
@@ -83,7 +84,8 @@ def _progress(run: Run | None, totals: Totals | None) -> tuple[float, str]:
         return 0.0, "not run yet"
     if run.shape == "agent":
         most = run.design["limits"]["max_turns"]
-        return _share(totals.calls, most, run), f"turn {totals.calls} of ≤ {most}"
+        text = fmt.plural(totals.calls, "turn") if run.status == "done" else f"turn {totals.calls} of ≤ {most}"
+        return _share(totals.calls, most, run), text
     expected = _expected_calls(run)
     return _share(totals.calls, expected, run), f"{totals.calls:,} of {expected:,} calls"
 
@@ -145,14 +147,15 @@ def growth(page: str, found: list[Run]) -> None:
                         "what every turn resends, d what a turn adds. A pipeline's N calls cost c·N.")
     measure = measure or "input"
     calls = {r.shape: state.store().calls(r.id) for r in found}
-    with st.container(height=CHART_HEIGHT + 20, border=False, key=f"{page}_chart"):
+    with st.container(height=CHART_HEIGHT, border=False, key=f"{page}_chart"):
         if any(calls.values()):
             st.vega_lite_chart(rows_frame(charts.growth_rows(calls, measure)), growth_spec(measure),
                                height=CHART_HEIGHT, key=f"{page}.growth.{measure}")
         else:
             st.space(CHART_HEIGHT // 3)
             st.caption("The chart grows here, call by call.", text_alignment="center")
-    st.text(compare.law_sentence(calls, measure) or " ")
+    for line in compare.law_lines(calls, measure):
+        st.text(line or " ")
 
 
 def rows_frame(rows: list[dict[str, Any]]) -> Any:

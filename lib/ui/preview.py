@@ -7,7 +7,7 @@ import streamlit as st
 from lib.task.prompts import render_ticket
 from lib.tickets import Ticket
 from lib.ui import format as fmt
-from lib.ui import state, uploads
+from lib.ui import roles, state, uploads
 from lib.usage.tokens import estimate
 
 PAGE = 10       # rows of a preview
@@ -47,8 +47,9 @@ def database(page: str) -> None:
     st.text(uploads.join_line() or "No ticket names a customer.")
     st.dataframe([{"table": name, "rows": info.rows, "columns": ", ".join(info.columns)}
                   for name, info in catalog.tables.items()], hide_index=True, key=f"{page}.tables", height="content")
-    uploads.roles(page)
-    uploads.notes(tuple(catalog.notes))
+    with st.expander("Which table and column is what", type="compact"):
+        roles.roles(page)
+    uploads.notes(catalog.notes)
     name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table", width=320)
     start = _start_of_page(page, f"table.{name}", catalog.tables[name].rows)
     st.dataframe([{k: _cell(v) for k, v in row.items()} for row in catalog.rows(name, PAGE, start)], hide_index=True,

@@ -21,11 +21,12 @@ def groups(page: str) -> None:
 
 
 def _group(page: str, group: list[Run]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", border=True, key=f"{page}_recent_{group[0].group}"):
-        if st.button("Open", key=f"{page}.open.{group[0].group}", icon=":material/open_in_new:"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_recent_{group[0].group}"):
+        if st.button("Open", key=f"{page}.open.{group[0].group}", type="tertiary",
+                     icon=":material/arrow_forward:"):
             state.open_group(group[0].group)
             st.switch_page("pages/run.py")
-        st.text(f"{_ago(group[0].created)} · {group[0].title}", width="stretch")
+        st.text(f"{_ago(group[0].created)} · {_cut(group[0].title)}", width="stretch")
         for run in sorted(group, key=lambda r: state.SHAPES.index(r.shape)):
             _figures(run)
         connection.badge(group[0].source)
@@ -36,6 +37,10 @@ def _figures(run: Run) -> None:
     status = "" if run.status == "done" else f"{run.status} · "
     figures = f"{status}{fmt.short(totals.input)} tokens · {fmt.dollars(totals.usd)}" if totals.calls else run.status
     st.markdown(f":{live.COLOUR[run.shape]}[**{run.shape}**] {fmt.escaped(figures)}", width="content")
+
+
+def _cut(title: str) -> str:
+    return title if len(title) <= 60 else title[:59] + "…"
 
 
 def _ago(then: float) -> str:

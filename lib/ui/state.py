@@ -157,7 +157,7 @@ def choose(tickets: TicketSet | None = None, catalog: Catalog | None = None) -> 
     """Puts new tickets, a new database or both on the desk; what is not given stays."""
     now = data()
     tickets, catalog = tickets or now.tickets, catalog or now.catalog
-    data_id = store().save_data(tickets.to_json(), catalog.to_bytes(), tickets.name)
+    data_id = store().save_data(tickets.to_json(), catalog.to_bytes() if catalog.tables else None, tickets.name)
     keep(data_id=data_id)
 
 
@@ -173,7 +173,7 @@ def no_catalog() -> Catalog:
 def _sample(path: str) -> Data:
     tickets = to_tickets(*sample_table())
     catalog = open_catalog([("product.db", (SAMPLE / "product.db").read_bytes())])
-    data_id = _store(path).save_data(tickets.to_json(), catalog.to_bytes(), tickets.name)
+    data_id = _store(path).save_data(tickets.to_json(), catalog.to_bytes() if catalog.tables else None, tickets.name)
     return Data(data_id, tickets, catalog, True)
 
 
@@ -187,16 +187,16 @@ def sample_table() -> tuple[Table, Columns]:
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _stored(path: str, data_id: str) -> Data:
     tickets_json, database = _store(path).load_data(data_id)
-    catalog = Catalog.from_bytes(database, "product database") if database else empty_catalog()
+    catalog = Catalog.from_bytes(database, "") if database else empty_catalog()
     return Data(data_id, TicketSet.from_json(tickets_json), catalog, False)
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 
-def start_runs(shapes: list[str], connection: Any) -> None:
+def start_runs(shapes: list[str], connection: Any, chosen: Data) -> None:
     """Begins one run per shape in the background; the desk points at them from now on."""
-    chosen, (current, _) = data(), design()
+    current, _ = design()
     group = runs().start(current, shapes, chosen.tickets, chosen.catalog, chosen.id, connection.connect,
                          connection.source, connection.name, desk_id())
     keep(group=group)

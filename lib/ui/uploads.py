@@ -47,8 +47,8 @@ def columns(page: str) -> None:
         st.caption("Upload the file again to change which column is what.")
         return
     table, chosen = found
-    with st.container(horizontal=True, key=f"{page}_columns"):
-        for field, label in COLUMN_LABELS.items():
+    for place, (field, label) in zip(st.columns(len(COLUMN_LABELS)), COLUMN_LABELS.items(), strict=True):
+        with place:
             _column(page, field, label, table, chosen)
 
 
@@ -124,7 +124,7 @@ def _column(page: str, field: str, label: str, table: Table, chosen: Columns) ->
         except PlaygroundError as error:
             st.session_state["_tickets_error"] = str(error)
     st.session_state[key] = now
-    st.selectbox(label, options, key=key, on_change=change, width=190)
+    st.selectbox(label, options, key=key, on_change=change)
 
 
 # --- what is there now -----------------------------------------------------------------------------------------------

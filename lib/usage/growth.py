@@ -16,8 +16,8 @@ class Growth:
     r2: float | None            # share of the variance explained; None for two points or no variance
 
 
-def fit(inputs: Sequence[int | None]) -> Growth | None:
-    """a and d by least squares over the input tokens of turns 1, 2, …; a turn that did not report is None and skipped.
+def fit(inputs: Sequence[float | None]) -> Growth | None:
+    """a and d by least squares over what turns 1, 2, … took, in input tokens or dollars; None = not reported, skipped.
 
     None when fewer than two turns are known, since one point has no slope. For the turns 1 … T without gaps the fit
     keeps their sum: `cumulative(a, d, T) == sum(inputs)`. History has cost as much as the fixed part when
@@ -43,7 +43,7 @@ def cumulative(a: float, d: float, turns: float) -> float:
     return a * turns + d * turns * (turns - 1) / 2
 
 
-def _r2(points: list[tuple[int, int]], a: float, d: float, mean: float) -> float | None:
+def _r2(points: list[tuple[int, float]], a: float, d: float, mean: float) -> float | None:
     spread = sum((y - mean) ** 2 for _, y in points)
     if len(points) < 3 or not spread:
         return None

@@ -1,4 +1,4 @@
-"""The three wires, against a real HTTP server on this machine: what is sent, what comes back, what each fault becomes."""
+"""The three wires, against a real HTTP server: what is sent, what comes back, what each fault becomes."""
 
 from __future__ import annotations
 
@@ -255,8 +255,15 @@ def test_trouble_that_stays_is_reported_with_all_attempts():
     assert type(error) is errors.ServerTrouble and error._attempts == 3
 
 
+def test_a_refused_request_is_marked_as_such_and_so_costs_nothing():
+    for reply in (refusal(400, "invalid_request_error", "no"), Reply(404, HTML)):
+        assert error_of(reply).status_code == reply.status
+    assert error_of(Reply(200, refusal(401, "authentication_error", "no").body)).status_code == 401
+
+
 def test_a_server_that_stays_busy_ends_the_run():
     error = error_of(refusal(529, "overloaded_error", "Overloaded", **SOON))
+    assert error.status_code == 529
     assert isinstance(error, errors.StaysBusy) and isinstance(error, errors.RunEnded)
     assert error._attempts == 6 and "Overloaded" in str(error)
 
@@ -343,7 +350,6 @@ def test_a_bug_behind_the_wire_is_not_taken_for_a_lost_connection(impatient_sdk)
 
 
 def test_the_simulated_api_answers_through_the_same_sdk():
-    pytest.importorskip("lib.simulated.transport")
     connection = connect_simulated(SETTINGS, 0)
     reply = ask(connection, model="claude-haiku-5-5", max_tokens=512)
     assert connection.source == "simulated" and reply.type == "message"

@@ -11,7 +11,16 @@ import pytest
 
 from lib.client.layers import LayeredClient, layered, step
 from lib.client.ledger import ledger
-from lib.errors import BudgetReached, RequestRefused, ServerTrouble, Stopped, StoreError
+from lib.errors import (
+    BudgetReached,
+    Busy,
+    RequestRefused,
+    ServerTrouble,
+    Stopped,
+    StoreError,
+    Unreachable,
+    WindowExceeded,
+)
 from lib.runs.store import Run, Store
 from lib.usage.prices import cost
 
@@ -110,7 +119,9 @@ def test_what_the_connection_states_of_attempts_and_seconds_counts(store: Store)
     ask(client)
     with pytest.raises(ServerTrouble):
         ask(client)
-    assert [(row.attempts, row.seconds) for row in store.calls("r1")] == [(2, 1.25), (3, 2.0)]
+    rows = store.calls("r1")
+    assert [(row.attempts, row.seconds) for row in rows] == [(2, 1.25), (3, 2.0)]
+    assert "_attempts" not in store.exchange(rows[0].id)[1]
 
 
 @pytest.mark.parametrize("usage", [None, {"input_tokens": None, "output_tokens": 64, "cache_read_input_tokens": None}])
@@ -138,15 +149,10 @@ def test_a_bad_answer_is_charged_and_a_429_before_it_is_not(store: Store):
     assert sum(row.attempts for row in store.calls("r1")) == 3
 
 
-def status_error(status: int) -> Exception:
-    error = ServerTrouble("Overloaded")
-    error.__cause__ = type("APIStatusError", (Exception,), {"status_code": status})()
-    return error
-
-
 @pytest.mark.parametrize("error, billed", [
-    (RequestRefused("max_tokens: too large"), False), (status_error(529), False), (ServerTrouble("timed out"), None),
-    (KeyboardInterrupt(), None),
+    (RequestRefused("max_tokens: too large"), False), (Busy("Overloaded"), False),
+    (WindowExceeded("prompt is too long"), False), (Unreachable("nothing answers"), False),
+    (ServerTrouble("timed out"), None), (KeyboardInterrupt(), None),
 ])
 def test_a_failed_call_is_a_row_that_says_whether_it_costs(store: Store, error: BaseException, billed):
     with pytest.raises(type(error)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -204,10 +205,10 @@ def test_numpy_numbers_become_integers_and_long_ids_stay_text(store: Store):
     assert types == [("integer", "integer", "integer", "text", long_id)]
 
 
-def test_a_lone_surrogate_in_a_row_becomes_a_question_mark(store: Store):
+def test_a_lone_surrogate_in_a_row_becomes_a_replacement_character(store: Store):
     store.add_run(run())
     store.add_call(row(subject="a\ud800b"), request("hi"), REPLY)
-    assert store.calls("r1")[0].subject == "a?b"
+    assert store.calls("r1")[0].subject == "a\ufffdb"
 
 
 def test_a_call_of_a_deleted_run_ends_that_run(store: Store):
@@ -340,8 +341,8 @@ requests = st.builds(lambda rest, messages: {**rest, "messages": messages},
 
 
 def exactly(value) -> str:
-    """Equality that tells 1 from True and 1.0."""
-    return repr(sorted(value.items(), key=lambda item: item[0]))
+    """For an equality that tells 1 from True and 1.0."""
+    return json.dumps(value, sort_keys=True)
 
 
 @settings(max_examples=60, deadline=None)
@@ -352,7 +353,7 @@ def test_any_request_is_rebuilt_whatever_was_written_before_it(sent: list[dict],
     for one in sent:
         rebuilt, answer = exchange_of(store, one, reply)
         assert exactly(rebuilt) == exactly(one)
-        assert repr(answer) == repr(reply)
+        assert exactly(answer) == exactly(reply)
     store.close()
 
 

@@ -68,7 +68,7 @@ class FakeModel:
 
 
 def pipeline_model(labels=None, groups=None, summaries=None) -> FakeModel:
-    """A model that labels, merges and summarises from tables. A table's value that is no such answer is sent as it is."""
+    """A model that labels, merges and summarises from tables; a value that is no such answer is sent as it is."""
     labels, groups, summaries = labels or LABELS, groups or GROUPS, summaries or SUMMARIES
 
     def answer(request):

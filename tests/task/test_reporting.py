@@ -5,8 +5,9 @@ import json
 import pytest
 from task_fakes import catalog, six_tickets, ticket
 
+from lib.catalog import empty_catalog, open_catalog
 from lib.task.report import Customer, Report
-from lib.task.reporting import _amount, affected, build_report, incidents_of, product_names
+from lib.task.reporting import affected, build_report, find_customer, incidents_of, product_names
 from lib.tickets.ticket import TicketSet
 
 TICKETS = six_tickets()
@@ -48,7 +49,8 @@ def test_only_the_named_causes_are_reported_the_rest_is_other():
 
 
 def test_evidence_says_whether_it_was_found():
-    report = build_report("pipeline", 1, TICKETS, catalog(), PLACED, quotes={"T-1": "my money", "T-2": "lies", "T-4": ""})
+    quotes = {"T-1": "my money", "T-2": "lies", "T-4": ""}
+    report = build_report("pipeline", 1, TICKETS, catalog(), PLACED, quotes=quotes)
     assert [(e.ticket, e.found) for e in report.causes[0].evidence] == [("T-1", True), ("T-2", False)]
 
 
@@ -82,11 +84,18 @@ def test_incidents_of_tickets_come_by_the_names_we_know():
         "title": "Cards charged twice", "detail": "The payment job ran two times"}]
 
 
-@pytest.mark.parametrize(("stored", "amount"), [
-    (900, 900.0), (0, 0.0), ("250.5", 250.5), ("1299.00", 1299.0), ("1.299", None), ("1.299,00", None), ("free", None),
-    ("", None), (None, None), (True, None), (float("nan"), None), ("inf", None), (b"9", None)])
+@pytest.mark.parametrize(("stored", "amount"),
+                         [("0", 0.0), ("250.5", 250.5), ("1.299", None), ("free", None), ("", None)])
 def test_an_amount_that_is_not_certain_is_unknown_not_zero(stored, amount):
-    assert _amount(stored) == amount
+    database = open_catalog([("customers.csv", f"customer_id,name,monthly_revenue\nC-1,Oak,{stored}\n".encode())])
+    assert find_customer("C-1", database).monthly_revenue == amount
+
+
+def test_without_a_database_every_customer_is_unknown_and_products_keep_their_exported_names():
+    report = build_report("pipeline", 1, TICKETS, empty_catalog(), PLACED)
+    assert [(c.id, c.known) for c in report.causes[0].customers] == [("C-1", False), ("C-2", False)]
+    assert report.causes[0].products == ("P-1",)
+    assert incidents_of(TICKETS.tickets, empty_catalog()) == []
 
 
 def test_a_report_of_no_placed_ticket_is_empty_but_whole():

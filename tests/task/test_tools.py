@@ -7,6 +7,7 @@ import pytest
 from task_fakes import catalog, six_tickets, ticket
 
 from lib.agent import Tool
+from lib.catalog import empty_catalog
 from lib.task import tools
 from lib.task.default_design import default_design
 from lib.task.tools import make_tools
@@ -156,15 +157,17 @@ def test_what_the_database_does_not_have_is_an_error_that_says_what_to_do():
     with pytest.raises(ValueError, match="no customer 'C-9'.*do not look it up again"):
         tools.get_customer(catalog(), "C-9")
     for look_up in (tools.get_product, tools.list_incidents):
-        with pytest.raises(ValueError, match="no product 'P-9'; pass a product id or name"):
+        with pytest.raises(ValueError, match="no product 'P-9'; pass the product exactly as a ticket gives it"):
             look_up(catalog(), "P-9")
+        with pytest.raises(ValueError, match="no table of products; go on without it"):
+            look_up(empty_catalog(), "P-1")
     with pytest.raises(ValueError, match="customer_id must be one id as text"):
         tools.get_customer(catalog(), ["C-1"])
 
 
-def test_a_wide_row_is_shortened_and_a_blob_shown_as_its_size():
-    row = tools.get_product(WideCatalog({"sku": "17", "manual": "Turn the screw. " * 65_536, "pic": b"x" * 200_000}), "17")
-    assert row["pic"] == "<200,000 bytes>"
+def test_a_wide_row_is_shortened():
+    row = tools.get_product(WideCatalog({"sku": "17", "manual": "Turn the screw. " * 65_536}), "17")
+    assert row["sku"] == "17"
     assert "characters left out here" in row["manual"] and len(row["manual"]) < 2_100
     many = tools.get_product(WideCatalog({f"column {i}": "v" * 500 for i in range(2_000)}), "17")
     assert len(json.dumps(many)) < tools.RESULT_LIMIT + 200
@@ -176,11 +179,6 @@ def test_many_incidents_are_capped_with_a_note():
     assert result["total"] == 400 and len(json.dumps(result)) < tools.RESULT_LIMIT + 200
     assert result["note"] == f"{len(result['incidents'])} of 400 incidents shown; narrow the request to see others"
     assert result["incidents"]
-
-
-def test_values_that_json_cannot_hold_become_null():
-    row = tools.get_product(WideCatalog({"a": float("nan"), "b": float("inf"), "c": 1.5, "d": None}), "1")
-    assert row == {"a": None, "b": None, "c": 1.5, "d": None}
 
 
 def test_every_default_tool_runs_through_its_own_schema():

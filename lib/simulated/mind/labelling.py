@@ -1,10 +1,10 @@
-"""Which root cause a ticket is about, and the words in it that show so: a lexicon first, else the ticket's own words."""
+"""Which root cause a ticket is about, and the words that show so: a lexicon first, else the ticket's own words."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -105,16 +105,14 @@ class _Index:
         """Cue -> bits of those of its terms that are among the words."""
         met: dict[int, int] = defaultdict(int)
         for token in self._tokens(spoken):
-            for cue, bit in self._places(token):
+            for cue, bit in _places(token):
                 met[cue] |= bit
         return met
 
-    def _places(self, token: str) -> Iterator[tuple[int, int]]:
-        yield from self.exact.get(token, ())
-        for length in self.lengths:
-            if length > len(token):
-                return
-            yield from self.prefix.get(token[:length], ())
+    def places(self, token: str) -> tuple[tuple[int, int], ...]:
+        """(cue, bit) of every term that the token fits."""
+        prefixes = (token[:length] for length in self.lengths if length <= len(token))
+        return (*self.exact.get(token, ()), *(where for p in prefixes for where in self.prefix.get(p, ())))
 
     def _tokens(self, spoken: Sequence[str]) -> set[str]:
         tokens = set(spoken)
@@ -127,6 +125,11 @@ class _Index:
 @lru_cache(maxsize=1)
 def _index() -> _Index:
     return _Index()
+
+
+@lru_cache(maxsize=32_768)
+def _places(token: str) -> tuple[tuple[int, int], ...]:
+    return _index().places(token)
 
 
 def _scores(told: Sequence[Sentence]) -> tuple[dict[int, float], dict[int, int]]:
@@ -175,47 +178,53 @@ def _quote(sentence: Sentence) -> str:
 # --- the ticket's own words ------------------------------------------------------------------------------------------
 
 _STOP = frozenset(words("""
-    a an and any are as at be been being but by can could did do does doing done for from get gets getting got had has have
-    having he hello help her hey hi him his how i i'd i'll i'm i've if in into is it it's its just keep keeps kind let like
-    made make many may me might more most much my need needs no not now of off on once one only or our out over own please
-    really same she should since so some still such than thank thanks that that's the their them then there these they this
-    those through to too try trying tried two under until up us use used using very want was we we're we've were what when
-    where which while who why will with would yet you your yours dear team regards today yesterday tomorrow week weeks day
-    days month year again also after before because about all every each even ever both few first last next new old other
-    another well way thing things lot bit quite rather almost already always never maybe perhaps sure hope problem problems
-    issue issues question support ticket customer something anything everything nothing since during back went goes going
-    gone came come comes says said tell told happened happens happen am pm der die das und ist nicht ein eine ich wir mit
-    auf zu im in es den dem von fur sie bei el la los las un una y de que en no con por para mi se lo al es nos le les des
-    du et est pas je nous vous une sur dans o os as um uma e do da em com nao meu minha
-    """))
+    a an and any are as at be been being but by can could did do does doing done for from get gets getting got
+    had has have having he hello help her hey hi him his how i i'd i'll i'm i've if in into is it it's its just
+    keep keeps kind let like made make makes making many may me might more most much my need needs no not now of
+    off on once one only or our out over own please really same she should since so some still such than thank
+    thanks that that's the their them then there these they this those through to too try trying tried two under
+    until up us use used using very want was we we're we've were what when where which while who why will with
+    would yet you your yours dear team regards today yesterday tomorrow week weeks day days month year again
+    also after before because about all every each even ever both few first last next new old other another well
+    way thing things lot bit quite rather almost already always never maybe perhaps sure hope problem problems
+    issue issues question support ticket customer something anything everything nothing since during back went
+    goes going gone came come comes says said tell told happened happens happen am pm der die das und ist nicht
+    ein eine ich wir mit auf zu im in es den dem von fur sie bei el la los las un una y de que en no con por
+    para mi se lo al es nos le les des du et est pas je nous vous une sur dans o os as um uma e do da em com nao
+    meu minha
+"""))
 _FAULTS = {
-    "broken": "brok* break* kaputt* defekt* rot* defect* cass* quebrad*", "snapped": "snap*", "cracked": "crack* riss*",
-    "leaking": "leak* undicht*", "stuck": "stuck jam* klemm* atascad*", "missing": "missing fehl* falta* lost verloren* perdid*",
+    "broken": "brok* break* kaputt* defekt* defect* cass* quebrad*", "snapped": "snap*", "cracked": "crack* riss*",
+    "leaking": "leak* undicht*", "stuck": "stuck jam* klemm* atascad*", "missing": "missing fehlt* falta* lost",
     "late": "late delayed delay* overdue", "wrong": "wrong* incorrect* falsch* equivocad* errad*",
     "failure": "fail* error* fehler*", "crash": "crash*", "frozen": "freez* froz*", "slow": "slow* langsam*",
-    "refused": "refus* reject* denied declin*", "torn": "torn tear* rip* ripped", "bent": "bent bend*",
+    "stopped": "stop*", "refused": "refus* reject* denied declin*",
+    "torn": "torn tear* rip* ripped", "bent": "bent bend*",
     "loose": "loose wobbl*", "noisy": "nois* squeak* creak* rattl* hum* buzz*", "smell": "smell* stink*",
     "faded": "fade* discolo*", "rusty": "rust* corro*", "mouldy": "mould* mold*", "too hot": "hot overheat*",
     "melted": "melt*", "allergic reaction": "itch* rash allerg*", "empty": "empty blank", "peeling": "peel* flak*",
 }
-_NOT = frozenset("won't doesn't don't can't cannot isn't didn't couldn't never refuses nicht".split())
+_NOT = frozenset("won't doesn't don't can't cannot isn't didn't couldn't never refuses nicht not".split())
+_NO = frozenset("no kein keine keinen".split())
+_BEING = frozenset("is are was were be ist sind".split())
 
 
 def _own_words(told: Sequence[Sentence]) -> Label:
     """A label from the noun beside the first word of failure; else from the subject's main words."""
     weights = Counter()
     for sentence in told:
-        weights.update({w: sentence.weight * (1 if sentence.in_body else 2) for w in sentence.words if _tells(w)})
+        emphasis = sentence.weight * (1 if sentence.in_body else 2)
+        weights.update({w: emphasis for w in sentence.words if _tells(w)})
     candidates = [(s.weight * (1.0 if s.in_body else 0.8), -i, found, s) for i, s in enumerate(told)
-                  if (found := _fault_phrase(s.words, weights))]
+                  if (found := _fault_phrase(s.words, weights).strip())]
     if candidates:
         _, _, phrase, sentence = max(candidates, key=lambda c: c[:2])
         return Label(phrase, _quote(sentence if sentence.in_body else _main(told)), "")
     if not weights:
         return Label("no problem described", _quote(told[0]) if told else "", "")
-    ranked = [w for w, _ in weights.most_common(2)]
     order = [w for s in told for w in s.words]
-    return Label(" ".join([*sorted(ranked, key=order.index), "request"]), _quote(_main(told)), "")
+    ranked = sorted([w for w, _ in weights.most_common(3)], key=order.index)
+    return Label(" ".join([*_unlike(ranked, "")[:2], "request"]), _quote(_main(told)), "")
 
 
 def _main(told: Sequence[Sentence]) -> Sentence:
@@ -231,31 +240,44 @@ def _fault_phrase(spoken: Sequence[str], weights: Counter) -> str:
     for i, word in enumerate(spoken):
         fault = _fault(word)
         if fault:
-            thing = _thing(spoken, i, weights)
-            return f"{thing} {fault}" if thing else ""
+            return f"{_thing(spoken, i, weights)} {fault}"
     for i, (word, after) in enumerate(pairwise(spoken)):
-        if word in _NOT and _tells(after):
-            thing = _thing(spoken[:i + 1], i, weights)
-            return f"{thing} not {_gerund(after)}" if thing else ""
+        if word in _NOT | _NO and _tells(after):
+            return f"{_thing(spoken[:i + 1], i, weights, after)} {_lacking(spoken[i - 1] if i else '', word, after)}"
     return ""
+
+
+def _lacking(before: str, word: str, after: str) -> str:
+    """no spark, not readable, not closing: "no" takes a noun, "is not" an adjective, all others a verb."""
+    if word in _NO:
+        return f"no {after}"
+    described = before in _BEING or word == "isn't"
+    return f"not {after if described else _gerund(after)}"
 
 
 @lru_cache(maxsize=8_192)
 def _fault(word: str) -> str:
     for name, patterns in _FAULTS.items():
         for pattern in patterns.split():
-            if word == pattern or (pattern.endswith("*") and word.startswith(pattern[:-1]) and len(word) < len(pattern) + 4):
+            open_end = pattern.endswith("*") and len(word) < len(pattern) + 4
+            if word == pattern or (open_end and word.startswith(pattern[:-1])):
                 return name
     return ""
 
 
-def _thing(spoken: Sequence[str], i: int, weights: Counter) -> str:
-    """One or two words that say what is at fault: close before word `i`, else close after it."""
-    before = [w for w in spoken[max(0, i - 6):i] if _tells(w) and not _fault(w)]
-    after = [w for w in spoken[i + 1:i + 4] if _tells(w) and not _fault(w)]
-    near = before[-3:] or after[:2]
+def _thing(spoken: Sequence[str], i: int, weights: Counter, besides: str = "") -> str:
+    """One or two words that say what is at fault: close before word `i`, else close after it, else the main topic."""
+    before = _unlike([w for w in spoken[max(0, i - 6):i] if _tells(w) and not _fault(w)], besides)
+    after = _unlike([w for w in spoken[i + 1:i + 4] if _tells(w) and not _fault(w)], besides)
+    near = before[-3:] or after[:2] or [w for w, _ in weights.most_common(3) if not _fault(w) and w not in spoken][:1]
     chosen = sorted(near, key=lambda w: -weights[w])[:2]
     return " ".join(w for w in near if w in chosen)
+
+
+def _unlike(found: Sequence[str], besides: str) -> list[str]:
+    """The words without repetitions of one stem, shortened to what a label can hold."""
+    first = {stem(w): w[:24] for w in reversed(found)}
+    return [w for w in dict.fromkeys(w[:24] for w in found) if first.get(stem(w)) == w and stem(w) != stem(besides)]
 
 
 def _gerund(verb: str) -> str:

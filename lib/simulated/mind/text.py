@@ -1,4 +1,4 @@
-"""A ticket's text as sentences with weights: what the customer reports counts, guesses, asides and old mail hardly do."""
+"""A ticket's text as sentences with weights: what the customer reports counts; guesses, asides, old mail hardly do."""
 
 from __future__ import annotations
 
@@ -14,43 +14,66 @@ _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _CLAUSE_END = re.compile(r"(?<=,)\s+(?=\S+\s+\S+\s+\S+)")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?;…])\s+|(?<=[。！？])|,?\s+(?:but|pero|aber|mais|mas)\s+|\n(?=\s*(?:[-*•>\[]|\d+[.)]))|(?<=,)\n")
-_HISTORY = re.compile(
-    r"^\s*(-{2,}\s*(original message|forwarded message|ursprüngliche nachricht|mensaje original|message d'origine)"
-    r"|(on|am|el|le|em)\b.{5,120}\b(wrote|schrieb|escribió|a écrit|escreveu)\s*:\s*$|from:\s.+@)", re.I)
-_SIGNATURE = re.compile(
-    r"^\s*(--+\s*$|(kind|best|warm|many)?\s*(regards|wishes|thanks)\b.{0,12}$|best\s*[,.!]?$|cheers\b.{0,10}$|thank(s| you)\b.{0,25}$"
-    r"|sincerely\b.{0,10}$|sent from my\b|(mit )?(freundliche|viele|beste|liebe)\w* gr(ü|ue)(ß|ss)e\b.{0,10}$|lg\s*,?$"
-    r"|(un )?(cordial )?saludos?\b.{0,15}$|gracias\b.{0,15}$|(bien )?cordialement\b.{0,8}$|atenciosamente\b|obrigad[oa]\b.{0,10}$)",
-    re.I)
-_LOG_LINE = re.compile(
-    r"^\s*(\[?\d{4}-\d\d-\d\d[ T]|\[?\d\d:\d\d:\d\d|\[?(INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b|at [\w.$]+\(|Traceback|"
-    r"(GET|POST|PUT|HTTP)[ /]|\w+Error:|[\w.]+Exception\b|<\?xml|[{}]\s*$)")
-_GUESS = re.compile(
-    r"\b(may ?be|perhaps|i (guess|assume|suspect|imagine|wonder|bet|reckon)|i'?m guessing|wondering if|could (it|this|that) be|"
-    r"might (it )?(be|have)|my (guess|theory|hunch)|(think|thinks|thought|reckons|figured|assumed|wondered|suspected|convinced|blamed?|in suspicion|verdacht)\b"
-    r"|first (thought|concern|guess)|was sure it|must have been|probably|possibly|presumably|"
-    r"puede ser (culpa )?|cru qu|pensó que|vielleicht|vermutlich|ich (glaube|vermute)|liegt es (vielleicht )?an|quizás|tal vez|creo que|supongo|peut-être|"
-    r"je (pense|crois|suppose)|talvez|acho que)\b", re.I)
-_ASIDE = re.compile(
-    r"^\W*(also|p\.?\s?s\b|btw|by the way|unrelated|one more (thing|point)|another (thing|point)|separately|side note|oh,? and|"
-    r"while i('?m| am| have)|aprovecho|before you ask|separate from|(and )?(last|finally),|on (another|a different) note|minor|smaller|(the )?second (thing|issue|point)|oh\b.{0,12}\b(double|other)|"
-    r"not urgent|außerdem|übrigens|nebenbei|además|por cierto|au fait|par ailleurs|aliás|além disso)\b"
-    r"|\b(not (so )?urgent|unrelated|lower priority|separate (issue|topic|ticket|matter)|while you'?re at it|nice to have)\b", re.I)
-_DENIAL = re.compile(
-    r"\b((is|are|was|were|'?s) not (the|a|an|about|caused|related|due)|isn'?t (the|a|an|about)|"
-    r"nothing to do with|not an? .{0,20}(problem|issue)|rul(ed|ing) out|(works?|worked|working|is|are|was|were|looks?|been) (all )?"
-    r"(fine|ok|okay|good|correct|normal)\b|no (problem|issue|trouble)s? with|not (because|blaming)|unlike|apart from|"
-    r"other than|liegt nicht an|no es (un|el|la)|ce n'est pas)\b", re.I)
-_PAST = re.compile(
-    r"\b((last|previous) (year|time)|years? ago|months? ago|already (fixed|resolved|solved|sorted)|(was|were|got) "
-    r"(fixed|resolved|solved|sorted|refunded)|in the past|closed, thank|thanks? (you )?for the|voriges jahr|el año pasado)\b", re.I)
 
+
+def _any(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.I)
+
+
+def _lower(*alternatives: str) -> re.Pattern[str]:
+    """For text in lower case: twice as fast, and these run on every sentence."""
+    return re.compile("|".join(alternatives))
+
+
+_HISTORY = _any(
+    r"^\s*-{2,}\s*(original message|forwarded message|ursprüngliche nachricht|mensaje original|message d'origine)",
+    r"^\s*(on|am|el|le|em)\b.{5,120}\b(wrote|schrieb|escribió|a écrit|escreveu)\s*:\s*$",
+    r"^\s*from:\s.+@")
+_SIGNATURE = _any(
+    r"^\s*--+\s*$",
+    r"^\s*(kind|best|warm|many)?\s*(regards|wishes|thanks)\b.{0,12}$",
+    r"^\s*(best\s*[,.!]?|cheers\b.{0,10}|thank(s| you)\b.{0,25}|sincerely\b.{0,10})$",
+    r"^\s*sent from my\b",
+    r"^\s*((mit )?(freundliche|viele|beste|liebe)\w* gr(ü|ue)(ß|ss)e\b.{0,10}|lg\s*,?)$",
+    r"^\s*((un )?(cordial )?saludos?\b.{0,15}|gracias\b.{0,15}|(bien )?cordialement\b.{0,8})$",
+    r"^\s*(atenciosamente\b|obrigad[oa]\b.{0,10}$)")
+_LOG_LINE = _any(
+    r"^\s*\[?(\d{4}-\d\d-\d\d[ T]|\d\d:\d\d:\d\d|(info|warn|warning|error|debug|trace|fatal)\b[\]: ])",
+    r"^\s*(at [\w.$]+\(|traceback|(get|post|put|http)[ /]\S*/|\w+error:|[\w.]+exception\b|<\?xml|[{}]\s*$)")
+_GUESS = _lower(
+    r"\b(may ?be|perhaps|probably|possibly|presumably|must have been|could (it|this|that) be|might (it )?(be|have))\b",
+    r"\bi (guess|assume|suspect|imagine|wonder|bet|reckon)\b|\bi'?m guessing|\bwondering if|\bwas sure it\b",
+    r"\bmy (guess|theory|hunch)\b|\bfirst (thought|concern|guess)\b|\bmy \w+ (says|thinks|reckons)\b",
+    r"\b(think|thinks|thought|reckons|figured|assumed|wondered|suspected|convinced|blamed?)\b",
+    r"\b(vielleicht|vermutlich|verdacht|ich (glaube|vermute)|liegt es (vielleicht )?an)\b",
+    r"\b(quizás|tal vez|creo que|supongo|puede ser|pensó que)\b",
+    r"\b(peut-être|je (pense|crois|suppose)|cru qu)|\b(talvez|acho que)\b")
+_ASIDE = _lower(
+    r"^\W*(also|p\.?\s?s|btw|by the way|unrelated|separately|side note|oh,? and|oh\b.{0,12}\b(double|other))\b",
+    r"^\W*(one more|another|(the )?second) (thing|point|issue)\b|^\W*(smaller|minor)\b|^\W*(and )?(last|finally),",
+    r"^\W*(while i('?m| am| have)|on (another|a different) note|before you ask|separate from|not urgent)\b",
+    r"^\W*(außerdem|übrigens|nebenbei|además|por cierto|aprovecho|au fait|par ailleurs|aliás|além disso)\b",
+    r"\b(not (so )?urgent|unrelated|lower priority|separate (issue|topic|ticket|matter)|while you'?re at it)\b")
+_DENIAL = _lower(
+    r"\b((is|are|was|were|'?s) not|isn'?t) (the|a|an|about|caused|related|due)\b",
+    r"\bnothing to do with\b|\brul(ed|ing) out\b",
+    r"\b(works?|worked|working|is|are|was|were|looks?|been) (all )?(fine|ok|okay|good|correct|normal)\b",
+    r"\bnot an? .{0,20}(problem|issue)\b|\bno (problem|issue|trouble)s? with\b|\bnot (because|blaming)\b",
+    r"\b(unlike|apart from|other than|liegt nicht an|no es (un|el|la)|ce n'est pas)\b")
+_PAST = _lower(
+    r"\b(last|previous) (year|time)\b|\b(years?|months?) ago\b|\bin the past\b|\bvoriges jahr\b|\bel año pasado\b",
+    r"\b(already|was|were|got) (fixed|resolved|solved|sorted|refunded)\b|\bclosed, thank|\bthanks? (you )?for the\b")
+
+_GUESSED = 0.3
 _LOG, _QUOTED, _SIGNED, _OLDER = 0.6, 0.2, 0.1, 0.12       # weights of the parts of a mail beside the report itself
 
 
-_TIME = re.compile(r"(?<![\d:.,])(\d{1,2})[:.h](\d\d)(?![\d:]|[.,]\d)(?:\s?([ap]m))?|(?<![\d:.,])(\d{1,2})\s?([ap]m)\b", re.I)
+_FIGURE = re.compile(r"\d")
+_TIME = re.compile(
+    r"(?<![\d:.,])(\d{1,2})[:.h](\d\d)(?![\d:]|[.,]\d)(?:\s?([ap]m))?|(?<![\d:.,])(\d{1,2})\s?([ap]m)\b", re.I)
 _BARE_HOURS = re.compile(r"\b(\d{1,2}) (?:instead of|statt|en vez de|au lieu de|em vez de) (\d{1,2})\b")
 _AMOUNT = re.compile(r"[$€£]\s?\d[\d.,]*\d|\d[\d.,]*[.,]\d\d\b(?!\s?[ap]m\b)")
+_AMOUNTS_KEPT = 20
 _SOME_OF = re.compile(r"\b\d[\d,.]{2,} of \d[\d,.]{2,}")
 
 
@@ -77,12 +100,14 @@ def plain(text: str) -> str:
 def sentences(subject: str, body: str) -> list[Sentence]:
     """The subject, then the body's sentences in order, each with its weight."""
     told = list(_told(body))
-    found = []
+    found, amounts = [], _amounts(subject)
     for i, sentence in enumerate(told):
-        figures = _figures(sentence.text, told[i - 1].text if i else subject)
-        found.append(replace(sentence, words=sentence.words + figures, weight=sentence.weight * (1 - 0.25 * i / len(told))))
+        figures = _figures(sentence.text, told[i - 1].text if i else subject, amounts)
+        amounts = (amounts + _amounts(sentence.text))[-_AMOUNTS_KEPT:]
+        late = 1 - 0.25 * i / len(told)
+        found.append(replace(sentence, words=sentence.words + figures, weight=sentence.weight * late))
     if subject.strip():
-        found.insert(0, Sentence(subject, words(subject), 1.15 * _how_told(subject), in_body=False))
+        found.insert(0, Sentence(subject, words(subject), _weight_of_subject(subject), in_body=False))
     return found
 
 
@@ -92,12 +117,19 @@ def pick(options: tuple[str, ...], seed: str) -> str:
     return options[max(0, number - len(options) + 1)]
 
 
-def _figures(text: str, before: str) -> tuple[str, ...]:
-    """What the numbers of a sentence show, read on their own or against the sentence before."""
+def _weight_of_subject(subject: str) -> float:
+    return 1.15 * _how_told(subject) * (_GUESSED if _GUESS.search(subject.lower()) else 1.0)
+
+
+def _figures(text: str, before: str, earlier: list[str]) -> tuple[str, ...]:
+    """What the numbers of a sentence show: on their own, against the sentence before, against all earlier amounts."""
+    if not _FIGURE.search(text):
+        return ()
+    amounts = _amounts(text)
     return tuple(name for name, shown in (
         ("#hour_apart", _hour_apart(_times(text), _times(before)) or _bare_hour_apart(text)),
-        ("#same_amount", _repeats(_amounts(text), _amounts(before))),
-        ("#double_amount", _doubles(_amounts(text) + _amounts(before))),
+        ("#same_amount", _repeats(amounts, _amounts(before))),
+        ("#double_amount", _doubles(amounts, earlier)),
         ("#some_of", bool(_SOME_OF.search(text))),
     ) if shown)
 
@@ -133,8 +165,8 @@ def _repeats(amounts: list[str], before: list[str]) -> bool:
     return any(a == b and len(a) > 3 for a, b in pairwise(amounts))
 
 
-def _doubles(amounts: list[str]) -> bool:
-    return any(int(a) == 2 * int(b) for a in amounts[:8] for b in amounts[:8] if len(b) > 3)
+def _doubles(amounts: list[str], earlier: list[str]) -> bool:
+    return any(int(a) == 2 * int(b) for a in amounts[:8] for b in amounts[:8] + earlier if len(b) > 3)
 
 
 def _told(body: str) -> Iterator[Sentence]:
@@ -143,26 +175,26 @@ def _told(body: str) -> Iterator[Sentence]:
             aside = False
             for piece in _SENTENCE_END.split(paragraph):
                 if piece and _WORD.search(piece):
-                    aside = aside or bool(_ASIDE.search(piece))
+                    aside = aside or bool(_ASIDE.search(piece.lower()))
                     yield from _clauses(piece.strip(), weight * (0.3 if aside else 1.0))
 
 
 def _clauses(text: str, weight: float) -> Iterator[Sentence]:
     """A sentence whole; one with a guess in it clause by clause, since the rest of it may be a plain report."""
-    clauses = _CLAUSE_END.split(text) if _GUESS.search(text) else [text]
+    if not _GUESS.search(text.lower()):
+        yield Sentence(text, words(text), weight * _how_told(text))
+        return
+    clauses = [clause for clause in _CLAUSE_END.split(text) if _WORD.search(clause)]
     for clause in clauses:
-        if _WORD.search(clause):
-            beside = 0.8 if len(clauses) > 1 and not _GUESS.search(clause) else 1.0
-            yield Sentence(clause, words(clause), weight * beside * _how_told(clause))
+        told = _GUESSED if _GUESS.search(clause.lower()) else 0.8
+        yield Sentence(clause, words(clause), weight * told * _how_told(clause))
 
 
 def _how_told(text: str) -> float:
-    """1 for a plain report, less for a guess, a denial or an old story."""
-    if _DENIAL.search(text):
+    """1 for a plain report, less for a denial or an old story."""
+    if _DENIAL.search(text.lower()):
         return 0.15
-    if _GUESS.search(text):
-        return 0.3
-    return 0.35 if _PAST.search(text) else 1.0
+    return 0.35 if _PAST.search(text.lower()) else 1.0
 
 
 def _parts(body: str) -> Iterator[tuple[str, float]]:
@@ -188,4 +220,4 @@ def _weight_of_line(line: str, before: float) -> float:
         return _LOG
     if _SIGNATURE.search(line):
         return _SIGNED
-    return _SIGNED if before == _SIGNED and not _ASIDE.search(line) else 1.0
+    return _SIGNED if before == _SIGNED and not _ASIDE.search(line.lower()) else 1.0

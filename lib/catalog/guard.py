@@ -1,0 +1,73 @@
+"""What keeps a SQLite connection harmless: reading only, plain functions only, no recursion, limits of time and size."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+
+LONGEST_VALUE = 32 * 2**20      # bytes of one value
+FUNCTIONS = frozenset((
+    "abs avg cast ceil char coalesce count date datetime dense_rank first_value floor format glob group_concat "
+    "hex ifnull iif instr julianday lag last_value lead length like lower ltrim max min nullif printf quote rank "
+    "replace round row_number rtrim sign strftime substr substring sum time total trim typeof unicode upper").split())
+
+
+class Deadline:
+    """Interrupts a statement that is still running when its seconds are over."""
+
+    def __init__(self) -> None:
+        self._end = float("inf")
+
+    def start(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def over(self) -> int:
+        return int(time.monotonic() > self._end)
+
+
+def guard(connection: sqlite3.Connection) -> Deadline:
+    """Locks the connection for good and returns its deadline, to be started before each statement."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100)
+    connection.set_authorizer(_only_reading())
+    deadline = Deadline()
+    connection.set_progress_handler(deadline.over, 5_000)
+    return deadline
+
+
+def _only_reading() -> Callable[..., int]:
+    """Everything not named here is refused: ATTACH, PRAGMA, writes, WITH RECURSIVE, load_extension, zeroblob …"""
+
+    def authorize(action: int, first: str | None, second: str | None, _database: str | None, _view: str | None) -> int:
+        if action == sqlite3.SQLITE_SELECT:
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_READ:
+            hidden = (first or "").lower().startswith(("pragma_", "sqlite_stat", "sqlite_dbpage", "dbstat"))
+            return sqlite3.SQLITE_DENY if hidden else sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_FUNCTION:
+            return sqlite3.SQLITE_OK if (second or "").lower() in FUNCTIONS else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_PRAGMA and first == "page_count":    # what Connection.serialize asks for
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_of(raw: bytes) -> str:
+    """Text that old programs wrote in Windows-1252 into a database that should hold UTF-8 is read as what it was."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        text = raw.decode("cp1252", "replace")
+    return text.replace("\0", "")

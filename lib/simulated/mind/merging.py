@@ -1,0 +1,62 @@
+"""Which labels name the same root cause: the same concept of the lexicon, or mostly the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lib.simulated.mind.labelling import concept_of, stem
+from lib.simulated.mind.text import words
+
+_ENOUGH_SHARED = 0.6        # of the shorter label's telling words
+_EMPTY = frozenset(map(stem, (
+    "problem issue error failure failed broken not wrong missing unable cannot customer user users after on in of the "
+    "a an to for with from by is are and or at new request ticket cause bug fault trouble during when").split()))
+
+
+@dataclass(frozen=True)
+class Group:
+    cause: str
+    labels: tuple[str, ...]
+    count: int
+
+
+def merge(counts: Iterable[tuple[str, int]]) -> list[Group]:
+    """Groups that hold every label exactly once, largest first, each named by its most frequent label."""
+    given: dict[str, int] = {}
+    for label, count in counts:
+        given[label] = given.get(label, 0) + count
+    clusters: list[list[str]] = []
+    for label in given:
+        home = next((c for c in clusters if any(same_cause(label, other) for other in c)), None)
+        home.append(label) if home else clusters.append([label])
+    return sorted((_group(c, given) for c in clusters), key=lambda g: -g.count)
+
+
+@lru_cache(maxsize=16_384)
+def same_cause(one: str, other: str) -> bool:
+    a, b = _concept(one), _concept(other)
+    if a or b:
+        return a == b
+    mine, theirs = _stems(one), _stems(other)
+    return bool(mine and theirs) and len(mine & theirs) / min(len(mine), len(theirs)) >= _ENOUGH_SHARED
+
+
+def names_by_label(groups: Sequence[Group]) -> Mapping[str, str]:
+    return {label: group.cause for group in groups for label in group.labels}
+
+
+def _group(labels: Sequence[str], counts: Mapping[str, int]) -> Group:
+    plainest = max(labels, key=lambda label: (counts[label], -len(label)))
+    return Group(" ".join(plainest.lower().split()), tuple(labels), sum(counts[label] for label in labels))
+
+
+@lru_cache(maxsize=4_096)
+def _concept(label: str) -> str:
+    return concept_of(label)
+
+
+@lru_cache(maxsize=4_096)
+def _stems(label: str) -> frozenset[str]:
+    return frozenset(stem(w) for w in words(label)) - _EMPTY

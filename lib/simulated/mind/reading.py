@@ -1,0 +1,232 @@
+"""What a request asks for: the kind of work, the shape of the answer, a list of allowed causes, tagged data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from html import unescape
+from typing import Any
+
+_TICKET = re.compile(r"<ticket\b([^>]*)>(.*?)</ticket>", re.S | re.I)
+_LABEL = re.compile(r"<label\b([^>]*)>(.*?)</label>", re.S | re.I)
+_CAUSE = re.compile(r"<cause\b([^>]*)>(.*)</cause>", re.S | re.I)
+_INCIDENT = re.compile(r"<incident\b([^>]*)>(.*?)</incident>", re.S | re.I)
+_FIELD = {name: re.compile(rf"<{name}>(.*?)</{name}>", re.S | re.I) for name in ("subject", "body")}
+_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*\"([^\"]*)\"")
+_TAG = re.compile(r"</?\w+[^>]*>")
+_ONLY_JSON = re.compile(
+    r"\bjson\b[^.\n]{0,30}\b(only|alone)\b|\b(only|just|nothing but|strictly|exclusively|single)\b[^.\n]{0,40}\bjson\b"
+    r"|\b(no|without) (prose|other text|extra text|explanation|commentary|markdown|code fence)"
+    r"|nothing (else|before or after)|\bnur\b.{0,20}\bjson\b", re.I)
+_ALLOWED = re.compile(
+    r"\b(?:one of(?: these| the following)?|(?:choose|pick)(?: only| one)? from|from (?:this|the following) list"
+    r"|allowed (?:causes|labels|values|categories)|(?:causes|labels|categories) (?:are|allowed)|list of causes)\b"
+    r"[^:\n\[]{0,40}[:\[]", re.I)
+
+
+@dataclass(frozen=True)
+class Ticket:
+    id: str
+    subject: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request as a reader takes it in."""
+
+    system: str
+    data: str                       # the first user turn
+    last: str                       # the last user turn's text
+    asked_again: bool               # a reply of ours came before, so the last turn corrects it
+    template: Any                   # the answer's shape as JSON-like data, None where no shape is given
+    only_json: bool                 # nothing may stand around the JSON
+
+
+def read(request: Mapping[str, Any]) -> Ask:
+    messages = request["messages"]
+    system = text_of(request.get("system") or "")
+    schema = ((request.get("output_config") or {}).get("format") or {}).get("schema")
+    again = any(m["role"] == "assistant" for m in messages)
+    last = text_of(messages[-1]["content"])
+    template = from_schema(schema) if schema else template_in(system) or template_in(last)
+    return Ask(system, text_of(messages[0]["content"]), last, again, template,
+               bool(schema or _ONLY_JSON.search(system) or (again and "json" in last.lower())))
+
+
+def text_of(content: Any) -> str:
+    """All text of a message's content, tool calls and results left out."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(b.get("text", "") for b in content if b.get("type") == "text")
+
+
+# --- tagged data -----------------------------------------------------------------------------------------------------
+
+
+def tickets(data: str) -> list[Ticket]:
+    """The tagged tickets in a text; a text without such tags is one ticket, its first line the subject."""
+    found = [Ticket(_attributes(a).get("id", ""), _field("subject", inner), _field("body", inner) or _plain(inner))
+             for a, inner in _TICKET.findall(data)]
+    if found:
+        return found
+    subject, _, body = _plain(data).strip().partition("\n")
+    return [Ticket("", subject, body)] if body else [Ticket("", "", subject)]
+
+
+def labels(data: str) -> list[tuple[str, int]]:
+    """Tagged labels with their counts; without tags, one label a line, `label: 3` or `3 x label`."""
+    tagged = [(unescape(inner).strip(), _count(_attributes(a).get("count", "1"))) for a, inner in _LABEL.findall(data)]
+    if tagged:
+        return tagged
+    lines = (re.match(r"^\s*[-*•]?\s*(?:(\d+)\s*[x×:]\s*)?(.+?)(?:\s*[:(×x]\s*(\d+)\)?)?\s*$", line)
+             for line in _plain(data).splitlines() if line.strip())
+    return [(m[2], _count(m[1] or m[3] or "1")) for m in lines if m]
+
+
+def cause(data: str) -> tuple[str, int | None]:
+    """Name and number of tickets of the cause that a summary is asked for."""
+    found = _CAUSE.search(data)
+    given = _attributes(found[1]) if found else {}
+    count = given.get("tickets", given.get("count", ""))
+    return given.get("name", ""), int(count) if count.isdigit() else None
+
+
+def incidents(data: str) -> list[str]:
+    return [_plain(inner).strip() for _, inner in _INCIDENT.findall(data)]
+
+
+def has_labels(data: str) -> bool:
+    return bool(_LABEL.search(data))
+
+
+def has_cause(data: str) -> bool:
+    return bool(_CAUSE.search(data))
+
+
+def has_tickets(data: str) -> bool:
+    return bool(_TICKET.search(data))
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name.lower(): unescape(value) for name, value in _ATTRIBUTE.findall(text)}
+
+
+def _field(name: str, inner: str) -> str:
+    found = _FIELD[name].search(inner)
+    return unescape(found[1]) if found else ""
+
+
+def _plain(text: str) -> str:
+    return unescape(_TAG.sub(" ", text))
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isdigit() else 1
+
+
+# --- the answer's shape ----------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def allowed_causes(system: str) -> tuple[str, ...]:
+    """The causes a prompt allows, where it lists at least two; () for a free choice."""
+    found = _ALLOWED.search(system)
+    if not found:
+        return ()
+    rest = system[found.end():]
+    bullets = re.match(r"\s*((?:\s*(?:[-*•]|\d+[.)])\s+.+\n?)+)", rest)
+    if bullets:
+        items = [re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", line) for line in bullets[1].splitlines()]
+    else:
+        first = re.split(r"\]|\n\s*\n|\.(?:\s|$)", rest.strip(), maxsplit=1)[0]
+        items = re.split(r"[,;\n|]|\bor\b", first)
+    causes = tuple(dict.fromkeys(clean for item in items if (clean := _item(item))))
+    return causes if len(causes) > 1 else ()
+
+
+def _item(text: str) -> str:
+    """A list item's name: no quotes, no full stop, no explanation after a colon or dash."""
+    name = re.split(r"\s[-–—]\s|:\s", text.strip())[0].strip(" \t\"'`.“”‘’*")
+    return name if 0 < len(name) <= 60 and re.search(r"\w", name) else ""
+
+
+@lru_cache(maxsize=64)
+def template_in(text: str) -> Any:
+    """The first JSON-like object with quoted keys that a prompt shows, loosely read; None where there is none."""
+    for start in re.finditer(r"\{\s*\"\w", text):
+        value, end = _value(text, start.start())
+        if end and value:
+            return value
+    return None
+
+
+def from_schema(schema: Mapping[str, Any]) -> Any:
+    """A template in the shape that a JSON schema asks for."""
+    kind = schema.get("type")
+    if "enum" in schema:
+        return "|".join(str(v) for v in schema["enum"])
+    if kind == "object" or "properties" in schema:
+        return {name: from_schema(inner) for name, inner in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [from_schema(schema.get("items") or {})]
+    return {"integer": 0, "number": 0.5, "boolean": False}.get(kind, "")
+
+
+def _value(text: str, i: int) -> tuple[Any, int]:
+    """One JSON-like value from position i and where it ends; (None, 0) where it is broken."""
+    i = _skip(text, i)
+    if i >= len(text):
+        return None, 0
+    if text[i] == "{":
+        return _object(text, i + 1)
+    if text[i] == "[":
+        return _array(text, i + 1)
+    if text[i] == '"':
+        found = re.compile(r'"((?:[^"\\]|\\.)*)"').match(text, i)
+        return (found[1], found.end()) if found else (None, 0)
+    found = re.compile(r"[^,\]}\n]+").match(text, i)
+    return (_bare(found[0]), found.end()) if found else (None, 0)
+
+
+def _bare(text: str) -> Any:
+    text = text.strip()
+    if re.fullmatch(r"-?\d+", text) or re.fullmatch(r"<?(int(eger)?|count|number)>?", text):
+        return 0
+    if re.fullmatch(r"-?\d*\.\d+|<?float>?|0-1|0\.\.1", text):
+        return 0.5
+    return False if text in ("true", "false", "bool", "<bool>", "true|false") else text
+
+
+def _object(text: str, i: int) -> tuple[Any, int]:
+    found: dict[str, Any] = {}
+    while True:
+        i = _skip(text, i)
+        if text[i:i + 1] == "}":
+            return found, i + 1
+        key = re.compile(r'"([^"]+)"\s*:').match(text, i)
+        if not key:
+            return None, 0
+        found[key[1]], i = _value(text, key.end())
+        if not i:
+            return None, 0
+
+
+def _array(text: str, i: int) -> tuple[Any, int]:
+    found: list[Any] = []
+    while True:
+        i = _skip(text, i)
+        if text[i:i + 1] == "]":
+            return found, i + 1
+        value, i = _value(text, i)
+        if not i:
+            return None, 0
+        if value not in ("...", "…"):
+            found.append(value)
+
+
+def _skip(text: str, i: int) -> int:
+    """Past white space, commas and dots of an ellipsis."""
+    return re.compile(r"[\s,…]*(?:\.{3})?[\s,]*").match(text, i).end()

@@ -1,0 +1,127 @@
+"""Which column holds what: by the names that help desks and spreadsheets use, then by what the cells hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+from lib.tickets.names import named, words
+from lib.tickets.table import Table
+
+SAMPLE = 300        # rows looked at
+
+
+@dataclass(frozen=True)
+class Columns:
+    """For each part of a ticket the column that holds it, or None."""
+
+    id: str | None = None
+    subject: str | None = None
+    body: str | None = None
+    customer: str | None = None
+    product: str | None = None
+    created: str | None = None
+
+    @property
+    def used(self) -> set[str]:
+        return {value for f in fields(self) if (value := getattr(self, f.name)) is not None}
+
+
+# Plain names (see names.plain), most telling first.
+_NAMES = {
+    "id": words(
+        "ticket id, ticket key, issue key, hs ticket id, case number, case id, ticket number, ticket no, "
+        "ticket nr, ticketnummer, ticket nummer, conversation id, request id, incident number, "
+        "vorgangsnummer, vorgangs nr, fallnummer, id du ticket, id de ticket, numero de ticket, number, key, "
+        "id, identifiant, reference, ref, nr, no, nummer, numero, ticket, vorgang, issue id, display id, "
+        "record id, uuid, external id"),
+    "subject": words(
+        "subject, ticket subject, betreff, ticket name, title, titel, summary, short description, objet, "
+        "sujet, asunto, oggetto, onderwerp, assunto, temat, headline, thema, topic, issue title, "
+        "zusammenfassung, titre, titulo"),
+    "body": words(
+        "body, plain body, description text, ticket description, description, message, message body, body "
+        "text, nachricht, beschreibung, inhalt, anliegen, mitteilung, text, content, ticket body, first "
+        "message, details, comment body, issue, problem, question, request, feedback, review, complaint, "
+        "ticket text, nachrichtentext, contenu, corps, mensaje, descripcion, cuerpo, messaggio, testo, "
+        "descrizione, omschrijving, bericht, mensagem, descricao, tresc, long description, html body, "
+        "comment, comments, conversation, transcript"),
+    "customer": words(
+        "customer id, customer number, customer no, kundennummer, kunden nr, kunden id, kundennr, client id, "
+        "account id, account number, id client, id cliente, numero client, klantnummer, organization id, "
+        "organisation id, company id, requester id, contact id, user id, customer, customer name, kunde, "
+        "client, cliente, klant, account, account name, organization, organisation, company, company name, "
+        "requester, requester email, reporter, contact, contact email, customer email, email, e mail, from, "
+        "sender, author, absender, user login, user, author login, author email, author id, reporter display "
+        "name, reporter email address, associated company, associated contact, full name, name"),
+    "product": words(
+        "product id, product, product name, produkt, produkt id, produktname, sku, product sku, item, item "
+        "id, article, artikel, artikelnummer, artikel nr, art no, art nr, produit, producto, prodotto, "
+        "prodotto id, produto, component, components, component s, module, app, application, service, product "
+        "area, affected product"),
+    "created": words(
+        "created at, created, created time, created on, created date, create date, createdate, creation date, "
+        "date created, opened, opened at, open date, submitted, submitted at, received, received at, "
+        "requested, reported at, timestamp, erstellt, erstellt am, erstelldatum, erstellungsdatum, eingang, "
+        "eingangsdatum, eingegangen am, angelegt am, datum, cree le, date de creation, fecha, fecha de "
+        "creacion, data, aangemaakt, date, time"),
+}
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/\w{3}/\d{2}")
+
+_CODE = re.compile(r"(?![\d,]*[.,]\d+$)(?=\D*\d)\S+")
+
+
+def guess_columns(table: Table) -> Columns:
+    """The columns by name; where no name tells, the body is the longest text and the id is short and never repeated."""
+    shapes = _shapes(table)
+    filled = [shape.column for shape in shapes]
+    found: dict[str, str | None] = {}
+    for part, names in _NAMES.items():      # a column that is empty all the way down only where there is no other
+        found[part] = named(filled, names, found.values()) or named(table.columns, names, found.values())
+    if not found["body"] or found["body"] not in filled:
+        found["body"] = _longest_text(found, shapes) or found["body"]
+    if not found["id"]:
+        found["id"] = _pick(shapes, found, lambda s: s.codes and s.varied == 1 and s.filled == 1)
+    if not found["created"]:
+        found["created"] = _pick(shapes, found, lambda s: s.dated > 0.8)
+    if not found["subject"]:
+        found["subject"] = _pick(shapes, found, lambda s: 8 <= s.length <= 120 and s.spaced > 0.5 and s.varied > 0.5)
+    return Columns(**found)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What the sampled cells of one column look like; shares are of the cells that hold something."""
+
+    column: str
+    filled: float
+    length: float       # mean characters
+    spaced: float       # share with a space
+    varied: float       # different values : cells
+    dated: float        # share that begins like a date
+    codes: bool         # every cell is one short word with a digit, and no price
+
+
+def _shapes(table: Table) -> list[_Shape]:
+    found = []
+    for at, column in enumerate(table.columns):
+        cells = [text for row in table.rows[:SAMPLE] if (text := row[at].strip())]
+        n = len(cells)
+        if n:
+            found.append(_Shape(column, n / min(SAMPLE, len(table.rows)), sum(map(len, cells)) / n,
+                                sum(" " in c for c in cells) / n, len(set(cells)) / n,
+                                sum(bool(_DATE.match(c)) for c in cells) / n,
+                                all(len(c) <= 40 and _CODE.fullmatch(c) for c in cells)))
+    return found
+
+
+def _longest_text(found: dict[str, str | None], shapes: list[_Shape]) -> str | None:
+    """The column of the longest texts that is nothing else."""
+    texts = [s for s in shapes if s.column not in found.values() and s.length >= 20 and s.spaced > 0.5]
+    return max(texts, key=lambda s: s.length).column if texts else None
+
+
+def _pick(shapes: list[_Shape], found: dict[str, str | None], fits: Callable[[_Shape], bool]) -> str | None:
+    return next((s.column for s in shapes if s.column not in found.values() and fits(s)), None)

@@ -1,0 +1,122 @@
+"""While a busy server asked to wait, nobody of this connection sends."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from lib import errors
+from lib.client.layers import Call, LayeredClient, layered
+from lib.client.pause import TRIES, shared_pause
+
+
+class FakeClock:
+    """Notes what it is asked to sleep; time stands still unless `passes`."""
+
+    def __init__(self, passes: bool = True):
+        self.time, self.slept, self.passes = 1_000.0, [], passes
+
+    def now(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float, stop: threading.Event | None = None) -> bool:
+        self.slept.append(seconds)
+        self.time += seconds if self.passes else 0
+        return bool(stop and stop.is_set())
+
+
+def busy(retry_after: float | None = None, attempts: int = 1) -> errors.Busy:
+    error = errors.Busy("The server is busy: slow down.", retry_after)
+    error._attempts = attempts
+    return error
+
+
+def good(attempts: int = 1) -> SimpleNamespace:
+    return SimpleNamespace(_attempts=attempts)
+
+
+def client_of(clock: FakeClock, *outcomes):
+    left = list(outcomes)
+
+    def send(call: Call):
+        outcome = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return layered(LayeredClient(send), shared_pause(clock))
+
+
+def test_a_call_waits_as_long_as_the_server_asks_and_counts_its_attempts():
+    clock = FakeClock()
+    assert client_of(clock, busy(30), busy(7), good(2)).messages.create()._attempts == 4
+    assert clock.slept == [30, 7]
+
+
+def test_without_a_time_the_pauses_grow():
+    clock = FakeClock()
+    client_of(clock, busy(), busy(), busy(), busy(), busy(), good()).messages.create()
+    assert clock.slept == [2, 4, 8, 16, 30]
+
+
+def test_other_workers_wait_for_the_pause_that_one_of_them_was_given():
+    clock = FakeClock(passes=False)
+    client = client_of(clock, busy(30), good())
+    client.messages.create()
+    client.messages.create()
+    assert clock.slept == [30, 30]
+
+
+def test_after_the_pause_nobody_waits():
+    clock = FakeClock()
+    client = client_of(clock, busy(30), good())
+    client.messages.create()
+    client.messages.create()
+    assert clock.slept == [30]
+
+
+def test_a_server_that_serves_nobody_ends_the_run():
+    with pytest.raises(errors.StaysBusy, match="slow down.*6 attempts") as caught:
+        client_of(FakeClock(), busy(1)).messages.create()
+    assert caught.value._attempts == TRIES
+
+
+def test_when_others_get_through_only_this_call_is_given_up():
+    client = None
+
+    def send(call: Call):
+        if call.request["who"] == "other":
+            return good()
+        client.messages.create(who="other")
+        raise busy(1)
+
+    client = layered(LayeredClient(send), shared_pause(FakeClock()))
+    with pytest.raises(errors.Busy) as caught:
+        client.messages.create(who="unlucky")
+    assert not isinstance(caught.value, errors.RunEnded)
+
+
+def test_a_pause_of_an_hour_is_not_waited_for():
+    clock = FakeClock()
+    with pytest.raises(errors.StaysBusy, match="asked to wait 3,600 seconds"):
+        client_of(clock, busy(3_600)).messages.create()
+    assert clock.slept == []
+
+
+def test_another_error_is_raised_at_once_with_the_attempts_so_far():
+    trouble = errors.ServerTrouble("broken")
+    trouble._attempts = 3
+    with pytest.raises(errors.ServerTrouble) as caught:
+        client_of(FakeClock(), busy(1), trouble).messages.create()
+    assert caught.value is trouble and trouble._attempts == 4
+
+
+def test_stop_ends_the_wait():
+    event = threading.Event()
+    client = client_of(FakeClock(), busy(30), good())
+    event.set()
+    with pytest.raises(errors.Stopped) as caught:
+        client.send(Call({}, stop=event))
+    assert caught.value._attempts == 1

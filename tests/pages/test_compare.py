@@ -1,0 +1,103 @@
+"""Sentences from numbers: what two answers share, what a later run changed, what is unknown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lib.task.report import Cause, Customer, Report
+from lib.ui import compare
+from lib.ui import format as fmt
+from lib.ui.compare import Outcome
+
+
+def cause(name: str, *tickets: str, **more) -> Cause:
+    return Cause(name, tickets, (), **more)
+
+
+def report(shape: str, *causes: Cause) -> Report:
+    return Report(shape, len(causes), causes, (), 10, {}, {})
+
+
+PIPELINE = Outcome("pipeline", report("pipeline", cause("double charge", "1", "2", "3"), cause("spam", "4", "5")),
+                   9, 1_000, 50, 0.001)
+AGENT = Outcome("agent", report("agent", cause("mail in spam", "4", "5", claimed=2),
+                                cause("charged twice", "1", "2", "3", "6", claimed=3)), 12, 16_000, 90, 0.015)
+
+
+def test_causes_are_matched_by_their_tickets_whatever_they_are_called():
+    found = [(a.name, b.name) for a, b in compare.pairs(PIPELINE.report, AGENT.report)]
+    assert found == [("double charge", "charged twice"), ("spam", "mail in spam")]
+
+
+def test_a_cause_without_a_match_stands_alone():
+    other = report("agent", cause("something else", "8", "9"))
+    assert [(a and a.name, b and b.name) for a, b in compare.pairs(PIPELINE.report, other)] == [
+        ("double charge", None), ("spam", None), (None, "something else")]
+
+
+def test_two_causes_cannot_be_matched_to_the_same_one():
+    right = report("agent", cause("all", "1", "2", "3", "4", "5"), cause("part", "1", "2", "3"))
+    found = compare.pairs(report("pipeline", cause("a", "1", "2", "3"), cause("b", "1", "2", "3", "4")), right)
+    assert len({id(b) for _, b in found}) == 2
+
+
+def test_the_sentence_names_tokens_cost_causes_and_counts():
+    assert compare.sentence([AGENT, PIPELINE]) == (
+        "The agent sent 16 × the tokens of the pipeline and cost 15 × as much for the same two causes; "
+        "1 of its 2 counts match the data.")
+
+
+def test_without_a_price_the_sentence_says_so():
+    assert "(there is no price for its model)" in compare.sentence([PIPELINE, replace(AGENT, usd=None)])
+
+
+def test_unreported_tokens_are_no_factor():
+    text = compare.sentence([replace(PIPELINE, input=None), AGENT])
+    assert "×" not in text and "not every call reported its tokens" in text
+
+
+def test_one_answer_gets_its_own_sentence():
+    assert compare.sentence([replace(AGENT, report=None), PIPELINE]) == (
+        "The pipeline named two causes with 9 calls, 1k input tokens and $0.001; its counts were made by code.")
+
+
+def test_no_answer_no_sentence():
+    assert compare.sentence([replace(AGENT, report=None)]) == ""
+
+
+def test_a_later_run_is_told_by_what_changed():
+    line = compare.difference(AGENT, replace(AGENT, input=8_000, calls=12))
+    assert line == ("agent: input tokens 16k → 8k (-50%) · cost unchanged ($0.015) · calls unchanged (12) · "
+                    "same causes and counts")
+
+
+def test_marks_say_what_differs_between_matched_causes():
+    assert compare.marks(cause("a", "1", "2"), cause("a", "1", "2", "3")) == [
+        "2 against 3 tickets", "1 ticket in only one of them"]
+    assert compare.marks(cause("a", "1"), cause("b", "1")) == []
+
+
+def test_customers_are_summed_up_without_what_is_unknown():
+    given = (Customer("1", plan="pro", region="EU", monthly_revenue=1200.0), Customer("2", plan="pro", region="US"),
+             Customer("3", known=False))
+    assert compare.customers_line(given) == "3 customers, 1 not in the database · 2 pro · 1 EU, 1 US · 1,200 a month"
+
+
+@pytest.mark.parametrize(("number", "shown"), [
+    (0, "0"), (7, "7"), (999, "999"), (1_000, "1k"), (26_123, "26.1k"), (999_600, "1M"), (492_311, "492k"),
+    (1_234_567, "1.23M"), (None, "not reported")])
+def test_numbers_have_three_significant_digits(number, shown):
+    assert fmt.short(number) == shown
+
+
+@pytest.mark.parametrize(("usd", "shown"), [
+    (0, "$0"), (0.02134, "$0.0213"), (0.0000012345, "$0.00000123"), (3, "$3"), (1234.5, "$1,230"), (None, "no price")])
+def test_dollars_keep_their_leading_digits(usd, shown):
+    assert fmt.dollars(usd) == shown
+
+
+@pytest.mark.parametrize(("duration", "shown"), [(9.83, "9.8 s"), (51.2, "51 s"), (125, "2 min 5 s"), (None, "–")])
+def test_durations_are_short(duration, shown):
+    assert fmt.seconds(duration) == shown

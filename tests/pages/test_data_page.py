@@ -1,0 +1,88 @@
+"""Uploading: what was read is shown, what cannot be read is one line, and the data before it stays."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from reading import everything, literal, sound
+
+OWN = ("mine.csv", b"nr;betreff;text;kunde\n17;Hilfe;Die Rechnung fehlt;K1\n18;Frage;$5 und $10;K2\n", "text/csv")
+
+
+def upload(app, what, *files):
+    app.file_uploader(key=f"data.{what}").set_value(files[0] if what == "tickets" else list(files)).run()
+    return app
+
+
+def test_the_sample_is_in_place_with_its_columns_guessed(visit):
+    app = visit("data")
+    chosen = {s.key: s.value for s in app.selectbox}
+    assert chosen["data.column.id"] == "ticket_id" and chosen["data.column.body"] == "body"
+    assert '<ticket id="T-1001">' in literal(app)
+    assert "tokens (estimate)" in everything(app)
+
+
+def test_an_upload_becomes_the_data_on_every_page(visit):
+    app = upload(visit("data"), "tickets", OWN)
+    sound(app)
+    assert "2 tickets of mine.csv" in literal(app)
+    app.switch_page("pages/run.py").run()
+    assert "2 tickets of mine.csv" in literal(app)
+
+
+def test_an_upload_is_still_there_in_a_new_session(visit):
+    upload(visit("data"), "tickets", OWN)
+    assert "2 tickets of mine.csv" in literal(visit("run"))
+
+
+def test_a_wrong_guess_can_be_changed(visit):
+    app = upload(visit("data"), "tickets", OWN)
+    app.selectbox(key="data.column.body").set_value("kunde").run()
+    sound(app)
+    assert "<body>K1</body>" in literal(app)
+
+
+def test_a_file_that_cannot_be_read_is_one_line_and_the_data_before_it_stays(visit):
+    app = upload(visit("data"), "tickets", ("photo.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00", "text/csv"))
+    sound(app)
+    lines = [t.value for t in app.text if t.value.startswith("✕")]
+    assert len(lines) == 1 and "photo.csv" in lines[0] and "\n" not in lines[0]
+    assert "40 tickets of" in literal(app)
+
+
+def test_after_a_good_upload_the_error_is_gone(visit):
+    app = upload(visit("data"), "tickets", ("bad.csv", b"", "text/csv"))
+    assert "✕" in literal(app)
+    assert "✕" not in literal(upload(app, "tickets", OWN))
+
+
+def test_the_sample_comes_back(visit):
+    app = upload(visit("data"), "tickets", OWN)
+    app.button(key="data.sample").click().run()
+    assert "40 tickets of" in literal(app)
+
+
+def test_a_product_database_can_be_uploaded_as_csv_files(visit):
+    customers = ("customers.csv", b"customer_id,name,plan\nC-2041,Harbour,pro\n", "text/csv")
+    products = ("products.csv", b"product_id,name\nP-1,Invoicing\n", "text/csv")
+    app = upload(visit("data"), "database", customers, products)
+    sound(app)
+    assert "(2 tables)" in literal(app)
+
+
+def test_a_broken_database_is_one_line_and_the_one_before_it_stays(visit, tmp_path):
+    path = tmp_path / "x.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("create table customers (id text, name text)")
+        db.executemany("insert into customers values (?, ?)", [(str(i), "x" * 500) for i in range(50)])
+    app = upload(visit("data"), "database", ("x.sqlite", path.read_bytes()[:3000], "application/octet-stream"))
+    sound(app)
+    assert [t.value for t in app.text if t.value.startswith("✕")]
+    assert "(3 tables)" in literal(app)
+
+
+def test_it_works_without_a_database(visit):
+    app = visit("data")
+    app.button(key="data.no_database").click().run()
+    sound(app)
+    assert "no product database" in literal(app)

@@ -1,0 +1,89 @@
+"""Editing a design: drafts outlive page switches and visits, wrong ones are named, defaults come back."""
+
+from __future__ import annotations
+
+from reading import everything, literal, sound
+
+PROMPT = "design.steps.label.system"
+SCHEMA = "design.tools.get_customer.input_schema"
+
+
+def test_an_edited_prompt_is_still_there_after_a_visit_to_another_page(visit):
+    app = visit("design")
+    app.text_area(key=PROMPT).set_value("Label it, please.").run()
+    app.switch_page("pages/run.py").run()
+    app.switch_page("pages/design.py").run()
+    assert app.text_area(key=PROMPT).value == "Label it, please."
+    assert "edited" in literal(app)
+
+
+def test_an_edited_prompt_is_still_there_in_a_new_session(visit):
+    visit("design").text_area(key=PROMPT).set_value("Label it, please.").run()
+    assert visit("design").text_area(key=PROMPT).value == "Label it, please."
+
+
+def test_in_a_shared_playground_a_new_visitor_gets_the_defaults(visit, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    visit("design").text_area(key=PROMPT).set_value("Label it, please.").run()
+    assert visit("design").text_area(key=PROMPT).value.startswith("You label support tickets")
+
+
+def test_the_link_to_a_desk_brings_back_what_was_typed_there(visit, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    first = visit("design")
+    first.text_area(key=PROMPT).set_value("Label it, please.").run()
+    desk = first.session_state["desk_id"]
+    assert visit("design", desk=desk).text_area(key=PROMPT).value == "Label it, please."
+
+
+def test_the_run_page_edits_the_same_drafts(visit):
+    app = visit("run")
+    app.session_state["run.tabs"] = "Prompts & tools"
+    app.run()
+    app.text_area(key="run.steps.agent.system").set_value("Look closely.").run()
+    app.switch_page("pages/design.py").run()
+    assert app.text_area(key="design.steps.agent.system").value == "Look closely."
+
+
+def test_reset_brings_one_step_back_and_leaves_the_others(visit):
+    app = visit("design")
+    app.text_area(key=PROMPT).set_value("one").run()
+    app.text_area(key="design.steps.merge.system").set_value("two").run()
+    app.button(key="design.reset.steps.label.model").click().run()
+    assert app.text_area(key=PROMPT).value.startswith("You label support tickets")
+    assert app.text_area(key="design.steps.merge.system").value == "two"
+
+
+def test_reset_all_brings_everything_back(visit):
+    app = visit("design")
+    app.text_area(key=PROMPT).set_value("one").run()
+    app.number_input(key="design.k").set_value(3).run()
+    app.button(key="design.reset_all").click().run()
+    assert app.number_input(key="design.k").value == 5
+    assert "edited" not in literal(app)
+
+
+def test_a_schema_that_is_no_json_is_named_kept_as_typed_and_blocks_the_run(visit):
+    app = visit("design")
+    app.text_area(key=SCHEMA).set_value('{"type": "object",').run()
+    assert "not JSON yet" in literal(app)
+    app.switch_page("pages/run.py").run()
+    assert app.button(key="run.start").disabled
+    assert "tool get_customer: schema" in literal(app)
+    app.switch_page("pages/design.py").run()
+    assert app.text_area(key=SCHEMA).value == '{"type": "object",'
+
+
+def test_a_tool_name_the_api_would_refuse_is_named_while_editing(visit):
+    app = visit("design")
+    app.text_input(key="design.tools.get_customer.name").set_value("get customer").run()
+    sound(app)
+    assert "get customer" in literal(app) and "This design cannot run yet" in everything(app)
+
+
+def test_a_model_that_is_in_no_list_stays_chosen(visit, store):
+    store.save_desk("d", {"drafts": {"steps.label.model": "qwen3:8b"}})     # AppTest picks listed options only
+    app = visit("design", desk="d")
+    assert app.selectbox(key="design.steps.label.model").value == "qwen3:8b"
+    app.switch_page("pages/run.py").run()
+    assert "qwen3:8b (label)" in literal(app)

@@ -1,0 +1,74 @@
+"""What holds for all pages: they open in every situation, keep what was typed, and show strangers' text literally."""
+
+from __future__ import annotations
+
+import pytest
+import seeds
+from reading import everything, literal, markup, sound
+
+PAGES = ("start", "data", "design", "run")
+TABS = ("Answer", "Calls", "Timeline", "Checks", "Prompts & tools")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_for_a_first_visitor(visit, page):
+    app = visit(page)
+    sound(app)
+    assert "40 tickets of" in literal(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_with_finished_runs(visit, store, sample, page):
+    for shape in ("pipeline", "agent"):
+        seeds.add_run(store, sample.tickets, sample.id, shape)
+    sound(visit(page, "g1"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("status", ["failed", "stopped", "interrupted", "queued"])
+def test_a_page_opens_with_a_run_that_has_no_answer(visit, store, sample, page, status):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status=status, error=seeds.TRAP)
+    sound(visit(page, "g1"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_when_the_link_names_a_run_that_is_gone(visit, page):
+    sound(visit(page, "no-such-group"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_when_the_data_of_a_run_is_gone(visit, store, sample, page):
+    seeds.add_run(store, sample.tickets, "gone", "pipeline")
+    sound(visit(page, "g1"))
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_text_of_tickets_and_models_is_never_read_as_markdown(visit, store, sample, tab):
+    for shape in ("pipeline", "agent"):
+        seeds.add_run(store, sample.tickets, sample.id, shape)
+    seeds.add_run(store, sample.tickets, sample.id, "agent", group="g0", status="failed", error=seeds.TRAP)
+    app = visit("run", "g1")
+    app.session_state["run.tabs"] = tab
+    app.session_state["run.calls"] = {"selection": {"rows": [60], "columns": [], "cells": []}}
+    app.run()
+    sound(app)
+    assert "evil.example" not in markup(app)
+
+
+def test_the_start_page_shows_titles_of_runs_literally(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="failed", error=seeds.TRAP)
+    app = visit("start", "g1")
+    assert "evil.example" in literal(app) and "evil.example" not in markup(app)
+
+
+def test_unknown_prices_and_tokens_are_words_and_never_zero(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", priced=False, reported=False)
+    app = visit("run", "g1")
+    values = {m.label: m.value for m in app.metric}
+    assert values["cost"] in ("no price", "–") and values["input tokens"] in ("not reported", "–")
+    assert {"no price", "not reported"} <= {m.value for m in app.metric}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_says_who_answers(visit, page):
+    assert "Rules on this machine write the replies, not a model." in everything(visit(page))

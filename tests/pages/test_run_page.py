@@ -1,0 +1,148 @@
+"""The run's page: what stands before a run, what a run shows, and what a later run changed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+import seeds
+from reading import everything, literal, markup, sound
+
+from lib.task.default_design import default_design
+
+
+@pytest.fixture
+def finished(store, sample):
+    for shape in ("pipeline", "agent"):
+        seeds.add_run(store, sample.tickets, sample.id, shape)
+
+
+def tab(app, name):
+    app.session_state["run.tabs"] = name
+    return app.run()
+
+
+def test_before_a_run_the_page_says_what_it_will_send(visit):
+    line = next(m.value for m in visit("run").markdown if "will send" in m.value)
+    assert "pipeline" in line and "agent" in line and "tokens" in line and r"\$" in line
+
+
+def test_the_sentence_is_written_from_the_numbers(visit, finished):
+    text = literal(visit("run", "g1"))
+    assert "The agent sent 12 × the tokens of the pipeline" in text
+    assert "the same five causes; 0 of its 5 counts match the data." in text
+
+
+def test_both_answers_stand_side_by_side_with_their_customers(visit, finished):
+    app = visit("run", "g1")
+    assert literal(app).count("duplicate charge") == 2
+    assert "the model said 10" in markup(app)
+    assert "3 customers, 1 not in the database · 2 pro · 2 EU · 258 a month" in literal(app)
+
+
+def test_a_selected_call_opens_to_what_it_added(visit, finished):
+    app = tab(visit("run", "g1"), "Calls")
+    app.session_state["run.calls"] = {"selection": {"rows": [60], "columns": [], "cells": []}}
+    app.run()
+    sound(app)
+    assert "new in this call: 2 messages" in markup(app)
+    assert "read_ticket" in literal(app)
+
+
+def test_calls_can_be_filtered_by_shape_and_step(visit, finished):
+    app = tab(visit("run", "g1"), "Calls")
+    app.pills(key="run.filter.step").set_value("summary").run()
+    assert len(app.dataframe[0].value) == 5
+
+
+def test_the_checks_name_what_failed(visit, finished):
+    app = tab(visit("run", "g1"), "Checks")
+    found = app.dataframe[0].value
+    assert "counts" in set(found["check"]) and "✕" in set(found[""])
+
+
+def test_the_timeline_says_how_much_ran_at_once(visit, finished):
+    text = literal(tab(visit("run", "g1"), "Timeline"))
+    assert "up to 8 calls at once" in text and "up to 1 call at once" in text
+
+
+def test_a_failed_run_says_why_and_offers_to_resume(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="failed", error="529 overloaded")
+    app = visit("run", "g1")
+    assert "failed: 529 overloaded" in literal(app)
+    assert app.button(key="run.resume.agent")
+
+
+def test_a_stranger_may_look_at_a_shared_run_but_not_stop_or_resume_it(visit, store, sample, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="failed", desk="theirs")
+    app = visit("run", "g1")
+    assert "theirs" not in everything(app) and app.metric
+    assert not [b for b in app.button if b.key == "run.resume.agent"]
+
+
+def test_in_a_shared_playground_recent_runs_are_ones_own(visit, store, sample, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    seeds.add_run(store, sample.tickets, sample.id, "agent", desk="theirs")
+    assert "Your runs will be listed here" in markup(visit("start"))
+
+
+def test_a_run_after_an_edit_says_what_changed(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", created=1_000.0)
+    edited = default_design().with_step("label", system="Label it.").to_dict()
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", group="g2", created=2_000.0, design=edited)
+    text = literal(visit("run", "g2"))
+    assert "Edited: label: system prompt" in text
+    assert "input tokens unchanged" in text
+
+
+def test_more_tickets_than_the_limit_ask_first(visit, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_CONFIRM_ABOVE", "10")
+    app = visit("run")
+    app.button(key="run.start").click().run()
+    assert "40 tickets are more than 10." in markup(app)
+    app.button(key="run.cancel").click().run()
+    assert "40 tickets are more than 10." not in markup(app)
+
+
+def test_without_a_shape_nothing_can_be_started(visit):
+    app = visit("run")
+    app.pills(key="run.shapes").set_value([]).run()
+    assert app.button(key="run.start").disabled
+
+
+def test_the_api_without_a_key_says_so_and_does_not_start(visit):
+    app = visit("run")
+    app.radio(key="run.connection.kind").set_value("live").run()
+    assert "needs a key" in literal(app) and app.button(key="run.start").disabled
+
+
+def test_a_key_is_shown_nowhere_and_stored_nowhere(visit, store):
+    app = visit("run")
+    app.radio(key="run.connection.kind").set_value("live").run()
+    app.text_input(key="run.connection.key").set_value("sk-ant-secret").run()
+    app.switch_page("pages/design.py").run()
+    app.number_input(key="design.k").set_value(4).run()
+    assert "sk-ant-secret" not in everything(app)
+    assert b"sk-ant-secret" not in store.path.read_bytes() + store.path.with_name(store.path.name + "-wal").read_bytes()
+
+
+def test_the_sample_runs_both_ways_from_the_start_page(visit, store):
+    app = visit("start")
+    app.button(key="start.run_sample").click().run()
+    group = app.session_state["desk"]["group"]
+    deadline = time.monotonic() + 60
+    while any(r.status in ("queued", "running") for r in store.group(group)) and time.monotonic() < deadline:
+        app.run()
+    sound(app)
+    ended = [(r.shape, r.status, r.error) for r in store.group(group)]
+    assert ended == [("pipeline", "done", ""), ("agent", "done", "")]
+    app.switch_page("pages/run.py").run()
+    assert "The agent sent" in literal(app)
+
+
+def test_k_of_the_design_reaches_the_panel(visit, store, sample):
+    design = replace(default_design(), k=3).to_dict()
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", status="stopped", error="stopped by you", design=design)
+    sound(visit("run", "g1"))

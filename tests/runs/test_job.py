@@ -1,0 +1,168 @@
+"""A run is a background job: it is in the store while it works, stops between calls, and resumes without paying twice."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from lib import errors
+from lib.catalog import empty_catalog
+from lib.client.clock import Clock
+from lib.client.connect import Connection, connect_simulated
+from lib.client.layers import LayeredClient
+from lib.runs.job import Runs
+from lib.runs.store import Store
+from lib.settings import load
+from lib.task.default_design import default_design
+from lib.tickets import Ticket, TicketSet
+
+TICKETS = TicketSet("six tickets", tuple(
+    Ticket(str(n), str(n), subject, body, f"C-{n}") for n, (subject, body) in enumerate([
+        ("Charged twice", "I was charged twice for my subscription this month, please refund one of the payments."),
+        ("Two payments", "My card shows two identical payments for one invoice. Please give one back."),
+        ("Password mail", "The reset mail never arrives, not even in spam, so I cannot get in."),
+        ("Double charge", "Why did you bill me two times on Monday? I only bought once."),
+        ("App crash", "The app crashes on start since the last update on my phone."),
+        ("Reset link", "I asked for a password reset link three times and no e-mail came."),
+    ], start=1)))
+
+
+@pytest.fixture
+def store(tmp_path):
+    with_data = Store(tmp_path / "runs.sqlite")
+    yield with_data
+    with_data.close()
+
+
+def simulated() -> Connection:
+    return connect_simulated(load({}), speed=0)
+
+
+class Gate:
+    """A connection whose calls past the first `free` ones wait until `open` is set; counts what was sent."""
+
+    def __init__(self, free: int):
+        self.free, self.sent, self.waiting, self.open = free, 0, threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+
+    def connect(self) -> Connection:
+        below = simulated()
+
+        def send(call):
+            with self._lock:
+                self.sent += 1
+                must_wait = self.sent > self.free
+            if must_wait:
+                self.waiting.set()
+                assert self.open.wait(10)
+            return below.client.send(call)
+
+        return Connection(LayeredClient(send), "simulated", "gated", Clock())
+
+
+def start(runs: Runs, store: Store, connect=simulated, shapes=("pipeline",), design=None) -> str:
+    data_id = store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    return runs.start(design or replace(default_design(), k=2), shapes, TICKETS, empty_catalog(), data_id, connect,
+                      "simulated", "Simulated Messages API")
+
+
+def wait_for_end(runs: Runs, store: Store, group: str):
+    for _ in range(1000):
+        found = store.group(group)
+        if not any(runs.active(run.id) for run in found):
+            return store.group(group)
+        time.sleep(0.01)
+    raise AssertionError("the run did not end within ten seconds")
+
+
+def test_both_shapes_of_a_group_end_with_a_report(store):
+    runs = Runs(store)
+    ended = wait_for_end(runs, store, start(runs, store, shapes=("pipeline", "agent")))
+    assert {run.shape: run.status for run in ended} == {"pipeline": "done", "agent": "done"}
+    for run in ended:
+        assert list(run.report["causes"][0]["tickets"]) == ["1", "2", "4"]
+        assert store.totals(run.id).calls == len(store.calls(run.id)) > 0
+        assert run.started and run.ended and run.error == ""
+
+
+def test_both_shapes_speak_through_one_connection(store):
+    made = []
+
+    def connect():
+        made.append(simulated())
+        return made[-1]
+
+    runs = Runs(store)
+    wait_for_end(runs, store, start(runs, store, connect, shapes=("pipeline", "agent")))
+    assert len(made) == 1
+
+
+def test_stop_sends_no_further_call_and_keeps_those_in_flight(store):
+    gate, runs = Gate(free=2), Runs(store)
+    group = start(runs, store, gate.connect, design=replace(default_design(), workers=1))
+    assert gate.waiting.wait(10)
+    [run] = store.group(group)
+    runs.stop(run.id)
+    gate.open.set()
+    [run] = wait_for_end(runs, store, group)
+    assert run.status == "stopped" and "Stopped" in run.error
+    assert len(store.calls(run.id)) == gate.sent == 3
+
+
+def test_a_resumed_run_pays_only_for_what_is_missing(store):
+    runs = Runs(store)
+    undisturbed = wait_for_end(runs, store, start(runs, store))[0]
+
+    gate = Gate(free=2)
+    group = start(runs, store, gate.connect, design=replace(default_design(), k=2, workers=1))
+    assert gate.waiting.wait(10)
+    [run] = store.group(group)
+    runs.stop(run.id)
+    gate.open.set()
+    wait_for_end(runs, store, group)
+    runs.resume(run.id, simulated)
+    [run] = wait_for_end(runs, store, group)
+    assert run.status == "done"
+    assert run.report == undisturbed.report
+    assert store.totals(run.id).input == store.totals(undisturbed.id).input
+    assert store.totals(run.id).calls == store.totals(undisturbed.id).calls
+
+
+def test_a_run_that_finished_is_not_resumed(store):
+    runs = Runs(store)
+    group = start(runs, store)
+    [run] = wait_for_end(runs, store, group)
+    runs.resume(run.id, lambda: pytest.fail("a finished run connected again"))
+    assert store.run(run.id).status == "done" and not runs.active(run.id)
+
+
+def test_a_full_budget_stops_the_run_with_its_reason(store):
+    design = default_design()
+    tight = replace(design, limits=replace(design.limits, max_tokens=4_000))
+    runs = Runs(store)
+    [run] = wait_for_end(runs, store, start(runs, store, design=tight))
+    assert run.status == "stopped"
+    assert "4,000" in run.error
+
+
+@pytest.mark.parametrize("error, words", [
+    (errors.WrongKey("the key was refused"), "the key was refused"),
+    (RuntimeError("secret detail"), "an error inside the playground (RuntimeError)"),
+])
+def test_a_connection_that_cannot_be_made_fails_the_run_in_one_plain_line(store, error, words):
+    def connect():
+        raise error
+
+    runs = Runs(store)
+    [run] = wait_for_end(runs, store, start(runs, store, connect))
+    assert run.status == "failed"
+    assert words in run.error and "secret" not in run.error
+
+
+def test_the_prices_of_the_day_stay_with_the_run(store):
+    runs = Runs(store)
+    [run] = wait_for_end(runs, store, start(runs, store))
+    assert set(run.prices["models"]) == {"claude-haiku-5-5"}

@@ -1,0 +1,96 @@
+"""The forecast: its arithmetic, its directions and its speed."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from task_fakes import ticket
+
+from lib.task.default_design import default_design
+from lib.task.forecast import CALL_SECONDS, _agent, distinct_labels, forecast
+from lib.task.prompts import render_ticket
+from lib.tickets.ticket import TicketSet
+from lib.usage.tokens import estimate_request
+
+DESIGN = default_design()
+BODY = "Since Monday the invoices that go out to our clients show last month's total. " * 15
+
+
+def tickets(number):
+    return TicketSet("many", tuple(ticket(f"T-{i}", f"{i} {BODY}", "C-1", "P-1") for i in range(number)))
+
+
+def unlimited(design=DESIGN):
+    return replace(design, limits=replace(design.limits, max_turns=1_000))
+
+
+def test_the_label_step_is_the_sum_of_its_rendered_prompts():
+    step = DESIGN.steps["label"]
+    exact = sum(estimate_request({"model": step.model, "system": step.system,
+                                  "messages": [{"role": "user", "content": render_ticket(t)}]})
+                for t in tickets(40).tickets)
+    told = forecast(DESIGN, tickets(40))["pipeline"]
+    assert exact < told.input_tokens < 1.6 * exact
+    assert told.calls == 40 + 1 + 5
+
+
+def test_the_agents_input_follows_the_law():
+    turns = [c.input for c in _agent(unlimited(), tickets(40))]
+    a, d, n = turns[0], turns[1] - turns[0], len(turns)
+    assert n == 40 + 2 + 3
+    assert forecast(unlimited(), tickets(40))["agent"].input_tokens == round(a * n + d * n * (n - 1) / 2)
+
+
+def test_twice_the_tickets_double_the_pipeline_and_nearly_quadruple_the_agent():
+    small, large = (forecast(unlimited(), tickets(n)) for n in (100, 200))
+    assert 1.5 < large["pipeline"].input_tokens / small["pipeline"].input_tokens < 2.1
+    assert 3.4 < large["agent"].input_tokens / small["agent"].input_tokens < 4.1
+
+
+def test_the_turn_limit_bounds_the_agent():
+    told = forecast(DESIGN, tickets(400))["agent"]
+    assert told.calls == DESIGN.limits.max_turns == 60
+    assert told.note == "reading every ticket takes about 423 turns, the limit is 60"
+    assert forecast(DESIGN, tickets(40))["agent"].note == ""
+
+
+def test_an_agent_that_would_outgrow_the_window_is_told():
+    small = unlimited(DESIGN.with_step("agent", model="local-model"))
+    assert "local-model holds 32,000" in forecast(small, tickets(100))["agent"].note
+
+
+def test_parallel_tools_save_turns_and_tokens():
+    one, several = (forecast(replace(DESIGN, parallel_tools=p), tickets(40))["agent"] for p in (False, True))
+    assert several.calls < one.calls and several.input_tokens < one.input_tokens
+
+
+def test_a_model_without_a_price_makes_its_shape_unpriced_not_free():
+    told = forecast(DESIGN.with_step("merge", model="local-model"), tickets(40))
+    assert told["pipeline"].usd is None and told["agent"].usd > 0
+    assert forecast(DESIGN.with_step("agent", model="local-model"), tickets(40))["agent"].usd is None
+
+
+def test_more_workers_take_less_time_and_the_agent_takes_turns():
+    eight, one = (forecast(replace(DESIGN, workers=w), tickets(40))["pipeline"].seconds for w in (8, 1))
+    assert (eight, one) == ((5 + 1 + 1) * CALL_SECONDS, 46 * CALL_SECONDS)
+    agent = forecast(DESIGN, tickets(40))["agent"]
+    assert agent.seconds == agent.calls * CALL_SECONDS
+
+
+def test_nothing_costs_nothing():
+    told = forecast(DESIGN, TicketSet("none", ()))
+    assert {(f.calls, f.input_tokens, f.usd) for f in told.values()} == {(0, 0, 0.0)}
+
+
+@pytest.mark.parametrize(("number", "labels"), [(1, 1), (3, 3), (40, 23), (1_000, 134)])
+def test_distinct_labels_grow_slower_than_tickets(number, labels):
+    assert distinct_labels(number) == labels
+
+
+def test_it_is_quick_once_counted_also_for_many_tickets():
+    for number in (40, 20_000):
+        given = tickets(number)
+        forecast(DESIGN, given)
+        started = time.perf_counter()
+        forecast(DESIGN, given)
+        assert time.perf_counter() - started < 0.15

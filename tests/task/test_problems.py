@@ -1,0 +1,109 @@
+"""What is found in a design before anything is sent."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lib.design import Design, Step, ToolText
+from lib.task.default_design import default_design
+from lib.task.problems import RANGES, problems, schema_problems
+
+DESIGN = default_design()
+OBJECT = {"type": "object", "properties": {}}
+
+
+def fields(design):
+    return [p.field for p in problems(design)]
+
+
+def test_the_default_design_has_none_and_survives_json():
+    assert problems(DESIGN) == []
+    again = Design.from_dict(json.loads(json.dumps(DESIGN.to_dict())))
+    assert again == DESIGN and again.version == DESIGN.version
+
+
+@pytest.mark.parametrize("name", ["Get product", "shop.get_product", "suche_größe", "a" * 65, "", "tool\n"])
+def test_a_tool_name_the_api_refuses_is_found(name):
+    found, = problems(DESIGN.with_tool("tally", name=name))
+    assert found.field == "tools.tally.name" and "use 1 to 64 of" in found.text
+
+
+def test_a_tool_name_given_twice_is_found_at_both():
+    assert fields(DESIGN.with_tool("tally", name="read_ticket")) == ["tools.read_ticket.name", "tools.tally.name"]
+
+
+def test_an_empty_description_is_found():
+    assert fields(DESIGN.with_tool("tally", description=" \n")) == ["tools.tally.description"]
+
+
+@pytest.mark.parametrize(("schema", "text"), [
+    ({}, 'needs "type": "object"'),
+    ({"type": "array", "items": {}}, 'needs "type": "object"'),
+    ([], "must be a JSON object"),
+    (None, "must be a JSON object"),
+    ({**OBJECT, "properties": {"sku": {"type": "str"}}}, "not valid JSON Schema 2020-12 at properties.sku.type: 'str'"),
+    ({**OBJECT, "properties": []}, "not valid JSON Schema 2020-12 at properties"),
+    ({**OBJECT, "required": "sku"}, "not valid JSON Schema 2020-12 at required"),
+    ({**OBJECT, "required": ["sku"]}, "'sku' is required but not among the properties"),
+    ({**OBJECT, "properties": {"größe": {}}}, "the property name 'größe' is not allowed"),
+    ({**OBJECT, "anyOf": [{}]}, "anyOf is not allowed at the top"),
+])
+def test_a_schema_the_api_refuses_is_found(schema, text):
+    found = problems(DESIGN.with_tool("tally", input_schema=schema))
+    assert any(text in p.text for p in found) and {p.field for p in found} == {"tools.tally.input_schema"}
+
+
+def test_a_schema_may_have_no_properties():
+    assert schema_problems({"type": "object"}) == []
+
+
+def test_a_tool_that_is_switched_off_is_not_sent_and_not_checked():
+    assert problems(DESIGN.with_tool("tally", name="", description="", input_schema={}, enabled=False)) == []
+
+
+def test_a_tool_without_a_function_or_twice_is_found():
+    extra = ToolText("refund", "refund", "Pays back.", OBJECT)
+    assert fields(replace(DESIGN, tools=(*DESIGN.tools, extra))) == ["tools.refund"]
+    assert "tools.tally" in fields(replace(DESIGN, tools=(*DESIGN.tools, replace(DESIGN.tools[-1], name="tally2"))))
+
+
+@pytest.mark.parametrize("step", ["label", "merge", "summary", "agent"])
+@pytest.mark.parametrize(("field", "value"), [
+    ("system", " \n"), ("model", ""), ("max_tokens", 0), ("max_tokens", 128_001), ("max_tokens", 1.5),
+    ("max_tokens", True)])
+def test_a_step_that_cannot_be_sent_is_found(step, field, value):
+    assert fields(DESIGN.with_step(step, **{field: value})) == [f"steps.{step}.{field}"]
+
+
+def test_max_tokens_is_held_against_the_chosen_model():
+    small = DESIGN.with_step("merge", model="claude-haiku-4-5", max_tokens=64_001)
+    found, = problems(small)
+    assert found.text == "max_tokens is 64001; Haiku 4.5 takes a whole number from 1 to 64,000"
+    assert problems(small.with_step("merge", max_tokens=64_000)) == []
+
+
+def test_missing_and_unknown_steps_are_found():
+    steps = {name: step for name, step in DESIGN.steps.items() if name != "merge"}
+    design = replace(DESIGN, steps={**steps, "vote": Step("claude-haiku-5-5", "x", 1)})
+    assert fields(design) == ["steps.vote", "steps.merge"]
+
+
+def changed(field, value):
+    owner, _, name = field.rpartition(".")
+    change = {name: value}
+    return replace(DESIGN, limits=replace(DESIGN.limits, **change)) if owner else replace(DESIGN, **change)
+
+
+@pytest.mark.parametrize("field", RANGES)
+def test_a_number_outside_its_range_is_found(field):
+    lowest, highest = RANGES[field]
+    for value in (lowest - 1, highest + 1, float("nan"), True, "3", None):
+        assert fields(changed(field, value)) == [field]
+    for value in (lowest, highest):
+        assert problems(changed(field, value)) == []
+
+
+def test_whole_numbers_are_whole():
+    assert fields(changed("k", 2.5)) == ["k"]
+    assert problems(changed("limits.max_usd", 0.5)) == []
