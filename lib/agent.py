@@ -148,8 +148,8 @@ def _append_reply(reply: Any, messages: list[dict]) -> list[_Call]:
 
 def _read_call(block: dict, taken: set[str]) -> _Call:
     call_id = block.get("id") or "toolu"
-    if call_id in taken:
-        call_id = f"{call_id}_{len(taken) + 1}"
+    while call_id in taken:
+        call_id += "_again"
     return _Call(call_id, block.get("name"), *_read_arguments(block.get("input")))
 
 
@@ -159,7 +159,7 @@ def _read_arguments(value: Any) -> tuple[dict[str, Any], str]:
         if isinstance(value, str):
             value = json.loads(value)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         return {}, f"are not valid JSON: {utf8(str(error))}"
     if not isinstance(value, dict):
         return {}, f"must be one JSON object, not {json.dumps(value)[:80]}"

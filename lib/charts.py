@@ -107,7 +107,10 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
 
 
 def timeline_rows(calls: Calls) -> list[Row]:
-    """One row per call: `lane` ("pipeline 3", or "agent" where one lane is enough), start and end in seconds since that run's first call."""
+    """One row per call, with start and end in seconds since that run's first call.
+
+    `lane` is "pipeline 3", or just "agent" where one lane is enough.
+    """
     rows = []
     for shape, shape_calls in calls.items():
         timed = sorted((c for c in shape_calls if c.seconds is not None), key=lambda c: c.started)

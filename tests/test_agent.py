@@ -332,13 +332,13 @@ def test_a_result_of_any_kind_can_be_sent(wire, value):
 
 @both_wires
 def test_an_id_used_twice_in_one_reply_is_answered_once_for_each_call(wire):
-    calls = [tool_use("look", {"n": n}, "same") for n in (1, 2)]
+    calls = [tool_use("look", {"n": n}, "same") for n in (1, 2, 3)]
     fake = FakeClient([reply(*calls), reply("done")])
     _, messages = run(wire(fake), any_tool(lambda n: f"saw {n}"))
     asked = [block["id"] for block in messages[1]["content"]]
-    assert asked[0] == "same" and len(set(asked)) == 2
+    assert asked[0] == "same" and len(set(asked)) == 3
     assert [(r["tool_use_id"], r["content"]) for r in messages[2]["content"]] == list(
-        zip(asked, ["saw 1", "saw 2"], strict=True))
+        zip(asked, ["saw 1", "saw 2", "saw 3"], strict=True))
 
 
 @pytest.mark.parametrize("calls", [1, 2])

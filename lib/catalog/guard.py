@@ -1,4 +1,4 @@
-"""What keeps a SQLite connection harmless: reading only, plain functions only, no recursion, limits of time and size."""
+"""What keeps a SQLite connection harmless: only reading, only plain functions, no recursion, limited time and size."""
 
 from __future__ import annotations
 

@@ -77,8 +77,9 @@ def _shape(request: Any, counting: bool) -> Iterator[str]:
     yield from _shape_of_max_tokens(request.get("max_tokens", 1))
     if request.get("stream"):
         yield "stream: the simulated API does not stream yet"
+    yield from _shape_of_objects(request)
     yield from _shape_of_messages(request["messages"])
-    yield from _shape_of_tools(request.get("tools") or [])
+    yield from _shape_of_tools(request.get("tools", []))
 
 
 def _shape_of_max_tokens(limit: Any) -> Iterator[str]:
@@ -86,6 +87,18 @@ def _shape_of_max_tokens(limit: Any) -> Iterator[str]:
         yield "max_tokens: Input should be a valid integer"
     elif limit < 1:
         yield "max_tokens: Input should be greater than or equal to 1"
+
+
+def _shape_of_objects(request: dict[str, Any]) -> Iterator[str]:
+    for name in ("tool_choice", "thinking", "output_config", "metadata"):
+        if request.get(name) is not None and not isinstance(request[name], dict):
+            yield f"{name}: Input should be a valid dictionary"
+    system = request.get("system", "")
+    if isinstance(system, list):
+        if not all(isinstance(b, dict) and isinstance(b.get("text"), str) for b in system):
+            yield "system: Input should be a list of text blocks"
+    elif not isinstance(system, str):
+        yield "system: Input should be a valid list"
 
 
 def _shape_of_messages(messages: Any) -> Iterator[str]:

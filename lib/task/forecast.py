@@ -19,12 +19,13 @@ from lib.usage.tokens import estimate, estimate_request
 
 SAMPLE = 200                # tickets counted; the rest is taken to be like them
 CALL_SECONDS = 2.0          # a short reply of a small model
-LABEL_OUTPUT = 45           # output tokens: one cause and one quote
+LABEL_OUTPUT = 60           # output tokens: one cause and one quote
 LABEL_LINE = 20             # tokens of one label in the merge prompt, and of its place in the reply
 SUMMARY_OUTPUT = 150
 TURN_OUTPUT = 60            # one tool call with a line of text
 FOLLOW_UP = 51              # tokens the API adds for one tool_use/tool_result pair and its two messages
-EXTRA_TURNS = 3             # look-ups, tally, the answer
+TALLY_LINE = 25             # output tokens of one ticket with its cause, passed to tally
+ANSWER_CAUSE = 200          # output tokens of one cause in the answer
 PER_TURN = 4                # tickets read in one turn when parallel tools are on
 
 
@@ -88,15 +89,20 @@ def distinct_labels(tickets: int) -> int:
 
 def _agent(design: Design, tickets: TicketSet) -> list[_Calls]:
     """One entry per turn: turn t resends the first request and all that t - 1 turns have added."""
-    step, needed = design.steps["agent"], _turns_needed(design, tickets)
+    step, turns = design.steps["agent"], min(_turns_needed(design, tickets), design.limits.max_turns)
     first = estimate_request(_first_request(design, tickets))
-    added = _added_by_reading(step.model, tickets) / needed
-    return [_Calls(step.model, 1, first + added * t, TURN_OUTPUT) for t in range(min(needed, design.limits.max_turns))]
+    added = _added_by_reading(step.model, tickets) / _reading_turns(design, tickets)
+    ending = (TALLY_LINE * len(tickets) + ANSWER_CAUSE * design.k) / turns     # long outputs, spread over all turns
+    return [_Calls(step.model, 1, first + added * turn, TURN_OUTPUT + ending) for turn in range(turns)]
 
 
 def _turns_needed(design: Design, tickets: TicketSet) -> int:
-    reads = math.ceil(len(tickets) / (PER_TURN if design.parallel_tools else 1))
-    return math.ceil(len(tickets) / PAGE) + reads + EXTRA_TURNS
+    """Listing and reading, the tally, a look at the incidents of each cause, the answer."""
+    return _reading_turns(design, tickets) + design.k + 2
+
+
+def _reading_turns(design: Design, tickets: TicketSet) -> int:
+    return math.ceil(len(tickets) / PAGE) + math.ceil(len(tickets) / (PER_TURN if design.parallel_tools else 1))
 
 
 def _agent_note(design: Design, tickets: TicketSet) -> str:

@@ -56,21 +56,21 @@ def list_tickets(tickets: TicketSet, offset: int = 0, limit: int = PAGE) -> dict
     offset = _whole(offset, "offset", 0, max(0, len(tickets) - 1))
     page = tickets.tickets[offset:offset + _whole(limit, "limit", 1, PAGE_LIMIT)]
     result = _capped({"total": len(tickets), "offset": offset, "next_offset": None,
-                      "tickets": [_listed(t) for t in page]}, "tickets")
+                      "tickets": [_fields(t, "subject", "product") for t in page]}, "tickets")
     after = offset + len(result["tickets"])
     return {**result, "next_offset": after if after < len(tickets) else None}
 
 
-def _listed(ticket: Ticket) -> dict[str, str]:
-    fields = {"subject": ticket.subject, "customer_id": ticket.customer, "product": ticket.product,
-              "created": ticket.created}
-    return {"ticket_id": ticket.key, **{name: shorten(value, LINE_LIMIT) for name, value in fields.items()}}
+def _fields(ticket: Ticket, *names: str) -> dict[str, str]:
+    """The ticket's id and these short fields of it. A list shows few: the agent pays for them again on every turn."""
+    return {"ticket_id": ticket.key, **{name: shorten(getattr(ticket, name), LINE_LIMIT) for name in names}}
 
 
 def read_ticket(tickets: TicketSet, ticket_id: str) -> dict[str, str]:
     """One ticket with its body, which is shortened in the middle if it is very long."""
     ticket, limit = _ticket(tickets, ticket_id), BODY_LIMIT
-    while _size(result := {**_listed(ticket), "body": shorten(ticket.body, limit)}) > RESULT_LIMIT:
+    fields = {**_fields(ticket, "subject", "product", "created"), "customer_id": shorten(ticket.customer, LINE_LIMIT)}
+    while _size(result := {**fields, "body": shorten(ticket.body, limit)}) > RESULT_LIMIT:
         limit //= 2
     return result
 
@@ -90,8 +90,7 @@ def search_tickets(tickets: TicketSet, query: str) -> dict[str, Any]:
     if not words:
         raise ValueError("query is empty; pass one or more words to look for")
     hits = [t for t in tickets.tickets if all(word in _folded(f"{t.subject} {t.body}") for word in words)]
-    rows = [{"ticket_id": t.key, "subject": shorten(t.subject, LINE_LIMIT), "snippet": _snippet(t, words[0])}
-            for t in hits[:HITS]]
+    rows = [{**_fields(t, "subject"), "snippet": _snippet(t, words[0])} for t in hits[:HITS]]
     return _capped({"total": len(hits), "tickets": rows}, "tickets", total=len(hits))
 
 
@@ -146,7 +145,7 @@ def _tallied(placed: Mapping[str, str], tickets: TicketSet) -> list[dict[str, An
     causes = []
     for cause, count in sorted(Counter(placed.values()).items(), key=lambda item: (-item[1], item[0])):
         members = [t for t in tickets.tickets if placed.get(t.key) == cause]
-        causes.append({"cause": cause, "count": count, "customers": len({t.customer for t in members if t.customer}),
+        causes.append({"cause": cause, "count": count, "customers": len({t.customer.strip() for t in members} - {""}),
                        "ticket_ids": [t.key for t in members[:IDS]]})
         if count > IDS:
             causes[-1]["note"] = f"{IDS} of {count} ticket_ids shown; all are counted"
@@ -247,17 +246,17 @@ _PRODUCT = {"type": "string", "description": "One product id or name, exactly as
 DEFAULT_TOOLS: tuple[ToolText, ...] = (
     ToolText(
         "list_tickets", "list_tickets",
-        "Lists tickets, one page at a time: total number, and per ticket ticket_id, subject, customer_id, product and "
-        "created (the date as exported). next_offset is where the next page starts, null after the last page. It does "
-        "not return bodies: a subject rarely shows the cause, so read the ticket before you judge it.",
+        "Lists tickets, one page at a time: total number, and per ticket ticket_id, subject and product. next_offset "
+        "is where the next page starts, null after the last page. It does not return bodies: a subject rarely shows "
+        "the cause, so read the ticket before you judge it.",
         _schema(offset={"type": "integer", "minimum": 0, "default": 0, "description": "How many tickets to skip."},
                 limit={"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT, "default": PAGE,
                        "description": f"Tickets on this page, at most {PAGE_LIMIT}."})),
     ToolText(
         "read_ticket", "read_ticket",
-        "Returns one ticket: ticket_id, subject, customer_id, product, created and the full body. A very long body is "
-        "shortened in the middle and says so. One ticket per call. Do not use it to find tickets about something; "
-        "use search_tickets for that.",
+        "Returns one ticket: ticket_id, subject, product, created (the date as exported), customer_id and the full "
+        "body. A very long body is shortened in the middle and says so. One ticket per call. Do not use it to find "
+        "tickets about something; use search_tickets for that.",
         _schema(ticket_id={"type": "string", "description": f"One ticket id, {ID_RULE}."})),
     ToolText(
         "search_tickets", "search_tickets",

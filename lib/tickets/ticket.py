@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 
@@ -39,7 +39,7 @@ class TicketSet:
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:12]
 
     def to_json(self) -> str:
-        return json.dumps({"name": self.name, "tickets": [asdict(t) for t in self.tickets], "notes": self.notes},
+        return json.dumps({"name": self.name, "tickets": [vars(t) for t in self.tickets], "notes": self.notes},
                           ensure_ascii=True)
 
     @staticmethod

@@ -184,7 +184,7 @@ def _loop_law(calls: list[CallRow], measure: str, show: Show, unit: str) -> str:
 
 
 def customers_line(customers: Sequence[Customer]) -> str:
-    """"7 customers, 1 not in the database · 4 pro, 2 team · 3 EU, 3 US · 2,340 a month"; what is unknown is left out."""
+    """"7 customers, 1 not in the database · 4 pro, 2 team · 6 EU · 2,340 a month"; what is unknown is left out."""
     known = [c for c in customers if c.known]
     unknown = len(customers) - len(known)
     head = fmt.plural(len(customers), "customer") + (f", {unknown} not in the database" if unknown else "")

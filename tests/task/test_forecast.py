@@ -37,7 +37,7 @@ def test_the_label_step_is_the_sum_of_its_rendered_prompts():
 def test_the_agents_input_follows_the_law():
     turns = [c.input for c in _agent(unlimited(), tickets(40))]
     a, d, n = turns[0], turns[1] - turns[0], len(turns)
-    assert n == 40 + 2 + 3
+    assert n == 2 + 40 + 1 + 5 + 1
     assert forecast(unlimited(), tickets(40))["agent"].input_tokens == round(a * n + d * n * (n - 1) / 2)
 
 
@@ -50,7 +50,7 @@ def test_twice_the_tickets_double_the_pipeline_and_nearly_quadruple_the_agent():
 def test_the_turn_limit_bounds_the_agent():
     told = forecast(DESIGN, tickets(400))["agent"]
     assert told.calls == DESIGN.limits.max_turns == 60
-    assert told.note == "reading every ticket takes about 423 turns, the limit is 60"
+    assert told.note == "reading every ticket takes about 427 turns, the limit is 60"
     assert forecast(DESIGN, tickets(40))["agent"].note == ""
 
 

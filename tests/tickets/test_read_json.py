@@ -1,0 +1,109 @@
+"""JSON exports: whatever the shape, values stay as written and a broken part is named by its line."""
+
+import json
+
+import pytest
+
+from lib.errors import UnreadableFile
+from lib.tickets import guess_columns, read_table, to_tickets
+
+
+def read(value, name="a.json"):
+    text = value if isinstance(value, str) else json.dumps(value)
+    return read_table(name, text.encode())
+
+
+def test_numbers_keep_every_digit_as_written():
+    table = read('[{"id": 12345678901234567890123, "price": 1.10, "n": 1e5, "zip": "00010", "ok": true, "no": null}]')
+    assert table.rows == (("12345678901234567890123", "1.10", "1e5", "00010", "true", ""),)
+
+
+def test_a_very_long_number_is_no_reason_to_fail():
+    assert read('[{"id": ' + "9" * 6_000 + "}]").rows == (("9" * 6_000,),)
+
+
+def test_mixed_types_in_a_column_stay_what_they_were():
+    table = read([{"v": 10, "t": ["a", 1]}, {"v": "OK", "t": None}, {"v": 3.5, "t": {"k": "v"}}, {"v": False, "t": []}])
+    assert table.columns == ("v", "t", "t.k")
+    assert table.rows == (("10", '["a", 1]', ""), ("OK", "", ""), ("3.5", "", "v"), ("false", "[]", ""))
+
+
+def test_nested_objects_become_dotted_columns_without_overwriting():
+    table = read([{"via": {"from": {"address": "x@y"}}, "a.b": 1, "a": {"b": 2}}])
+    assert dict(zip(table.columns, table.rows[0], strict=True)) == {"via.from.address": "x@y", "a.b": "1", "a.b #2": "2"}
+
+
+def test_a_repeated_key_keeps_both_values():
+    assert read('[{"id": 1, "id": 2}]').columns == ("id", "id #2")
+
+
+def test_an_envelope_is_opened_and_a_single_page_is_told():
+    table = read({"tickets": [{"id": 1, "subject": "a"}], "users": [{"id": 9, "name": "n"}], "count": 412,
+                  "next_page": "https://x"})
+    assert table.rows == (("1", "a"),)
+    assert any("1 of 412" in note and "next_page" in note for note in table.notes)
+    assert any('"users" (1 row)' in note for note in table.notes)
+
+
+def test_lists_deep_in_an_answer_are_found():
+    nodes = {"data": {"repository": {"issues": {"edges": [{"node": {"number": 3, "title": "x"}}]}}}}
+    assert read({"data": {"issues": {"nodes": [{"number": 3, "title": "x"}]}}}).rows == (("3", "x"),)
+    assert read(nodes["data"]).rows == (("3", "x"),)
+
+
+def test_objects_by_key_keep_their_key():
+    table = read({"T-1": {"subject": "a"}, "T-2": {"subject": "b"}})
+    assert table.columns == ("id", "subject")
+    assert [row[0] for row in table.rows] == ["T-1", "T-2"]
+
+
+def test_a_list_of_lists_is_a_table_with_a_header():
+    assert read([["id", "body"], ["0071", "x"], [None, "y"]]).rows == (("0071", "x"), ("", "y"))
+
+
+def test_json_lines_under_a_wrong_name_lose_only_the_cut_line():
+    text = '{"id": "T-1"}\n\n{"id": "T-2"}\n   \n{"id":"T-9","b":"cut off\n{"id": "T-3"}\n5\n'
+    table = read(text)
+    assert [row[0] for row in table.rows] == ["T-1", "T-2", "T-3"]
+    assert table.notes == ("not a JSON object, left out (lines 5, 7)",)
+
+
+def test_broken_json_is_refused_with_line_and_column():
+    with pytest.raises(UnreadableFile, match=r"a\.json .* line 3, column \d"):
+        read('[\n {"id": 1},\n {"id": 2,}\n]')
+
+
+@pytest.mark.parametrize("text", ["", "5", "null", '"x"', "[]", "[1, 2]", "{}", "[[]]", '{"a": []}', "[" * 100_000,
+                                  '[{"a":' + '{"b":' * 5_000 + "1" + "}" * 5_001 + "]", "{" + '"a":1,' * 3_000 + '"b":2}'])
+def test_json_without_objects_is_refused_in_one_line(text):
+    with pytest.raises(UnreadableFile, match=r"a\.json"):
+        read(text)
+
+
+def test_more_columns_than_a_table_may_have_are_refused():
+    with pytest.raises(UnreadableFile, match="columns"):
+        read([{f"k{i}": i} for i in range(3_000)])
+
+
+def test_half_a_surrogate_pair_cannot_break_what_comes_later():
+    table = read('[{"id": "1", "body": "\\ud83d\\ude00 and \\ud83d alone"}]')
+    table.rows[0][1].encode()
+    assert table.rows[0][1].startswith("😀 and ")
+
+
+def test_raw_line_breaks_inside_strings_are_tolerated():
+    assert read('[{"id": "1", "body": "one\ntwo"}]').rows == (("1", "one\ntwo"),)
+
+
+def test_json_is_recognised_under_any_name():
+    assert read('[{"id": "1"}]', "export.txt").rows == (("1",),)
+
+
+def test_a_null_body_is_empty_and_reported():
+    table = read([{"number": 12, "title": "Timer", "body": None, "user": {"login": "h"}},
+                  {"number": 14, "title": None, "body": "", "user": None}])
+    tickets = to_tickets(table, guess_columns(table))
+    assert [(t.key, t.subject, t.body, t.customer) for t in tickets.tickets] == [("12", "Timer", "", "h"),
+                                                                                ("14", "", "", "")]
+    assert "neither subject nor body (ticket 14)" in tickets.notes
+    assert "empty body, only a subject (ticket 12)" in tickets.notes

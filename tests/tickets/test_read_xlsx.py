@@ -1,0 +1,170 @@
+"""Workbooks: the right sheet and header row, ids as they look, and nothing unpacked that would be huge."""
+
+import io
+import zipfile
+from datetime import datetime
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openpyxl.styles import Font
+
+from lib.errors import UnreadableFile
+from lib.tickets import read_table, read_tables
+from lib.tickets.xlsx_reader import read_xlsx
+
+
+def saved(book):
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def book_of(*rows, title="Sheet"):
+    book = openpyxl.Workbook()
+    book.active.title = title
+    for row in rows:
+        book.active.append(row)
+    return book
+
+
+def with_part(data, part, change):
+    """The workbook with one of its XML parts changed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, change(old.read(name)) if name == part else old.read(name))
+    return out.getvalue()
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def test_cells_read_as_a_person_sees_them():
+    book = book_of(["id", "when", "net", "ok", "text"],
+                   ["0071", datetime(2026, 10, 1), 0.1 + 0.2, True, "a\nb"], [71, datetime(2026, 10, 1, 8, 30), 40, False, "NA"])
+    book.active["A3"].number_format = "00000"
+    table = read_table("a.xlsx", saved(book))
+    assert table.rows == (("0071", "2026-10-01", "0.30000000000000004", "TRUE", "a\nb"),
+                          ("00071", "2026-10-01 08:30:00", "40", "FALSE", "NA"))
+
+
+def test_cover_sheets_title_rows_and_footers_are_left_out_and_hidden_sheets_never_read():
+    book = book_of(["Export for the review"], [None], ["See sheet Tickets"], title="Read me")
+    sheet = book.create_sheet("Tickets")
+    for row in (["Open tickets"], [], ["Ticket", None, "Message"], ["No", "Opened", "Subject", "Text"],
+                ["K-1", "2026-10-01", "Hinge", "It snapped"], [], ["K-2", "2026-10-02", "Bulb", "It is dead"],
+                ["Total", "2 tickets"]):
+        sheet.append(row)
+    sheet.merge_cells("A3:B3")
+    hidden = book.create_sheet("Internal")
+    hidden.append(["No", "Subject", "Text"])
+    hidden.append(["X-9", "Staff matter", "secret"])
+    hidden.sheet_state = "hidden"
+    table = read_table("a.xlsx", saved(book))
+    assert table.columns == ("No", "Opened", "Subject", "Text")
+    assert [row[0] for row in table.rows] == ["K-1", "K-2"]
+    assert any('hidden sheet "Internal" not read' in note for note in table.notes)
+    assert any("footer" in note for note in table.notes)
+    assert "secret" not in str(table)
+
+
+def test_every_visible_sheet_is_a_table():
+    book = book_of(["sku", "name"], ["1", "Urn"], title="products")
+    other = book.create_sheet("customers")
+    other.append(["id", "plan"])
+    other.append(["C-1", "Team"])
+    assert [table.name for table in read_tables("a.xlsx", saved(book))] == ["products", "customers"]
+
+
+def test_formulas_without_a_stored_value_are_counted_and_never_zero():
+    table = read_table("a.xlsx", saved(book_of(["sku", "net", "price"], ["P-1", 40, "=B2*1.2"], ["P-2", 30, "=B3*1.2"])))
+    assert table.rows == (("P-1", "40", ""), ("P-2", "30", ""))
+    assert any("2 formula cells without a stored value" in note and "C2, C3" in note for note in table.notes)
+
+
+def test_formatted_cells_far_away_cost_nothing():
+    book = book_of(["id", "body"], ["G1", "Spout drips"])
+    book.active["XFD1"].font = Font(bold=True)
+    book.active["B1048576"].font = Font(bold=True)
+    assert read_table("a.xlsx", saved(book)).rows == (("G1", "Spout drips"),)
+
+
+def test_a_row_number_out_of_this_world_is_harmless():
+    data = with_part(saved(book_of(["id", "body"], ["1", "x"])), SHEET, lambda x: x.replace(b'r="2"', b'r="99999999999"'))
+    assert read_table("a.xlsx", data).rows == (("1", "x"),)
+
+
+def test_a_zip_bomb_is_refused_from_its_directory():
+    row = b'<row><c t="inlineStr"><is><t>aaaaaaaa</t></is></c></row>'
+    data = with_part(saved(book_of(["id", "body"])), SHEET,
+                     lambda x: x.replace(b"</sheetData>", row * 250_000 + b"</sheetData>"))
+    with pytest.raises(UnreadableFile, match="zip bomb"):
+        read_table("a.xlsx", data)
+    with pytest.raises(UnreadableFile, match="unpacks to"):
+        read_xlsx("a.xlsx", data, unpacked_limit=1_000_000)
+
+
+def test_entities_that_multiply_are_refused():
+    bomb = b'<!DOCTYPE x [<!ENTITY a "' + b"a" * 1000 + b'">' + b"".join(
+        b'<!ENTITY %c "%s">' % (c, (b"&%c;" % (c - 1)) * 20) for c in b"bcdefg") + b"]><worksheet>&g;</worksheet>"
+    with pytest.raises(UnreadableFile, match=r"a\.xlsx"):
+        read_table("a.xlsx", with_part(saved(book_of(["id"], ["1"])), SHEET, lambda _: bomb))
+
+
+def test_characters_that_xml_cannot_hold_are_unescaped():
+    data = with_part(saved(book_of(["id", "body"], ["1", "AAA"])), "xl/sharedStrings.xml",
+                     lambda x: x.replace(b"AAA", b"one_x000D_\ntwo"))
+    assert read_table("a.xlsx", data).rows == (("1", "one\r\ntwo"),)
+
+
+def test_numbers_that_excel_rounded_are_pointed_out():
+    table = read_table("a.xlsx", saved(book_of(["id", "body"], [1344900117571260918, "x"])))
+    assert any("more than 15 digits" in note and "A2" in note for note in table.notes)
+
+
+def zipped(**files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("data", "says"), [
+    (b"PK\x03\x04 broken", "damaged"),
+    (b"not a zip at all", "no .xlsx workbook"),
+    (zipped(**{"a.csv": "id\n1"}), "zip archive without a workbook"),
+    (zipped(**{"mimetype": "x", "content.xml": "x"}), "OpenDocument"),
+    (zipped(**{"xl/workbook.bin": "x"}), ".xlsb"),
+    (zipped(**{"xl/workbook.xml": "<broken"}), "damaged"),
+    (saved(book_of([])), "no visible sheet with a table"),
+    (saved(book_of(["id", "body"])), "no row below"),
+])
+def test_what_is_no_workbook_is_refused_in_one_line(data, says):
+    with pytest.raises(UnreadableFile, match=r"a\.xlsx") as caught:
+        read_table("a.xlsx", data)
+    assert says in str(caught.value)
+
+
+GOOD = saved(book_of(["id", "body"], ["1", "x"], [2, 3.5]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, len(GOOD) - 1), st.binary(min_size=1, max_size=8))
+def test_a_damaged_workbook_gives_a_table_or_one_refusal(at, noise):
+    try:
+        read_table("a.xlsx", GOOD[:at] + noise + GOOD[at + len(noise):])
+    except UnreadableFile:
+        pass
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([SHEET, "xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml", "xl/_rels/workbook.xml.rels"]),
+       st.integers(0, 600), st.sampled_from([b"", b"9", b"x", b'"', b"-1", b"e", b"1e999"]))
+def test_a_workbook_with_nonsense_in_a_part_gives_a_table_or_one_refusal(part, at, noise):
+    try:
+        read_table("a.xlsx", with_part(GOOD, part, lambda xml: xml[:at] + noise + xml[at + 1:]))
+    except UnreadableFile:
+        pass

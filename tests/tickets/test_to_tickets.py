@@ -1,0 +1,169 @@
+"""From a table to tickets: the right columns without a click, a key for every row, texts that lose no word."""
+
+import json
+import time
+
+import pytest
+
+from lib.errors import InputError
+from lib.tickets import Columns, Table, TicketSet, combine, guess_columns, read_table, to_tickets
+from lib.tickets.html_text import html_to_text, looks_like_html
+
+
+def table(header, *rows, name="t.csv"):
+    return Table(name, tuple(header.split(",")), tuple(tuple(row.split(",")) for row in rows))
+
+
+def tickets_of(header, *rows):
+    found = table(header, *rows)
+    return to_tickets(found, guess_columns(found))
+
+
+EXPORTS = {     # header row of each product's export → what is what
+    "zendesk api": ("url,id,external_id,created_at,updated_at,type,subject,raw_subject,description,priority,status,"
+                    "requester_id,organization_id,tags", ("id", "subject", "description", "organization_id", None, "created_at")),
+    "freshdesk": ("Ticket ID,Subject,Status,Priority,Source,Type,Agent,Group,Created time,Due by Time,Description,"
+                  "Full name,Email,Company", ("Ticket ID", "Subject", "Description", "Company", None, "Created time")),
+    "jira": ("Summary,Issue key,Issue id,Issue Type,Status,Reporter,Created,Component/s,Description,Comment,Comment #2",
+             ("Issue key", "Summary", "Description", "Reporter", "Component/s", "Created")),
+    "jira api": ("expand,id,key,fields.summary,fields.description,fields.created,fields.reporter.displayName",
+                 ("key", "fields.summary", "fields.description", "fields.reporter.displayName", None, "fields.created")),
+    "intercom": ("type,source.id,id,created_at,title,source.subject,source.body,source.author.email",
+                 ("id", "source.subject", "source.body", "source.author.email", None, "created_at")),
+    "hubspot": ("Ticket ID,Ticket name,Ticket description,Pipeline,Create date,Associated Company",
+                ("Ticket ID", "Ticket name", "Ticket description", "Associated Company", None, "Create date")),
+    "hubspot api": ("id,properties.subject,properties.content,properties.hs_ticket_id,createdAt",
+                    ("properties.hs_ticket_id", "properties.subject", "properties.content", None, None, "createdAt")),
+    "github": ("url,id,number,title,user.login,user.id,comments,created_at,body",
+               ("number", "title", "body", "user.login", None, "created_at")),
+    "german": ("Ticket-Nr.,Betreff,Nachricht,Kundennummer,Produkt,Erstellt am",
+               ("Ticket-Nr.", "Betreff", "Nachricht", "Kundennummer", "Produkt", "Erstellt am")),
+    "french": ("Numéro,Objet,Contenu,Client,Produit,Créé le", ("Numéro", "Objet", "Contenu", "Client", "Produit", "Créé le")),
+    "sample": ("ticket_id,created_at,customer_id,product,subject,body",
+               ("ticket_id", "subject", "body", "customer_id", "product", "created_at")),
+}
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_known_exports_need_no_click(export):
+    header, expected = EXPORTS[export]
+    row = ",".join(f"x{i}" for i in range(header.count(",") + 1))
+    assert guess_columns(table(header, row)) == Columns(*expected)
+
+
+def test_unknown_names_are_told_apart_by_what_they_hold():
+    found = guess_columns(table("aa,bb,cc,dd", "K1,2026-10-01,Lid is stuck,The lid will not open after I cleaned it",
+                                "K2,2026-10-02,Late parcel,My parcel is ten days late and nobody answers me"))
+    assert found == Columns(id="aa", created="bb", subject="cc", body="dd")
+
+
+def test_an_empty_column_is_not_taken_where_a_filled_one_fits():
+    assert guess_columns(table("id,body,description", "1,,real text", "2,,more")).body == "description"
+
+
+def test_repeated_ids_are_kept_apart():
+    found = tickets_of("id,body", "1,a", "2,b", "2,b", "2,c", "2#2,d")
+    assert [t.key for t in found.tickets] == ["1", "2", "2#3", "2#4", "2#2"]
+    assert [t.id for t in found.tickets] == ["1", "2", "2", "2", "2#2"]
+    assert any(note.startswith("repeated ids") for note in found.notes)
+
+
+def test_rows_without_an_id_are_numbered():
+    assert [t.key for t in tickets_of("id,body", "a,x", ",y").tickets] == ["a", "row 2"]
+    found = tickets_of("body,mood", "this is some text,x", "this is other text,x")
+    assert [t.key for t in found.tickets] == ["1", "2"]
+    assert "no id column: tickets are numbered by row" in found.notes
+
+
+def test_ids_stay_text_and_other_columns_are_kept():
+    ticket = tickets_of("id,body,Betrag,leer", "0071,None,\"1.299\",").tickets[0]
+    assert (ticket.id, ticket.body, ticket.extra) == ("0071", "None", {"Betrag": '"1.299"'})
+
+
+def test_several_files_add_up_with_keys_of_their_own():
+    january, february = tickets_of("id,body", "1,a", "2,b", "2,c"), tickets_of("id,body", "1,d", "2,e")
+    both = combine([january, february])
+    assert [t.key for t in both.tickets] == ["1", "2", "2#2", "1#2", "2#3"]
+    assert len(both.by_key) == 5
+
+
+def test_comments_follow_the_body_in_order():
+    found = read_table("jira.csv", b"Issue key,Description,Comment,Comment,Comment\nS-1,Trips,first;9:30,,third\n")
+    assert to_tickets(found, guess_columns(found)).tickets[0].body == "Trips\n\nfirst;9:30\n\nthird"
+
+
+def test_comments_of_an_api_are_read_as_their_texts():
+    data = [{"id": 1, "description": "Trips", "comments": [{"id": 7, "body": "Photo?"}, {"id": 8, "body": "Attached."}]}]
+    found = read_table("a.json", json.dumps(data).encode())
+    assert to_tickets(found, guess_columns(found)).tickets[0].body == "Trips\n\nPhoto?\n\nAttached."
+
+
+def test_a_count_of_comments_is_no_comment():
+    found = tickets_of("number,title,body,comments", "1,a,text,3")
+    assert found.tickets[0].body == "text"
+    assert found.tickets[0].extra == {"comments": "3"}
+
+
+def test_control_characters_can_be_seen_and_do_no_harm():
+    found = to_tickets(Table("t", ("id", "body"), (("1", "a\x1b[31m\u202egpj.exe\x85"), ("2", "tab\tline\r\nemoji 👩‍💻"))),
+                       Columns(id="id", body="body"))
+    assert [t.body for t in found.tickets] == ["a␛[31m[U+202E]gpj.exe[U+0085]", "tab\tline\nemoji 👩‍💻"]
+    assert "1 text held control characters, written so that they can be seen" in found.notes
+
+
+def test_a_choice_of_a_column_that_does_not_exist_is_refused():
+    with pytest.raises(InputError, match='no column "nope"'):
+        to_tickets(table("id,body", "1,x"), Columns(id="id", body="nope"))
+
+
+def test_tickets_survive_being_stored():
+    found = tickets_of("id,body,x", "1,ä\u2028b,y")
+    assert TicketSet.from_json(found.to_json()) == found
+
+
+# --- HTML -------------------------------------------------------------------------------------------------------------
+
+
+def test_html_becomes_text_and_loses_no_word():
+    html = ("<html><head><style>p{color:red}</style><script>alert(1)</script></head><body><p>Crack on the&nbsp;base&nbsp;"
+            "&ndash; see photo.</p><img src=\"data:image/png;base64," + "A" * 5000 + "\" alt=\"crack\">"
+            "<p>My order is KT-1207 &amp; I paid £30 &lt;twice&gt;<br>or <KX-2></p></body></html>")
+    assert html_to_text(html) == ("Crack on the base – see photo.\n\n[image: crack]\nMy order is KT-1207 & I paid £30 "
+                                  "<twice>\nor <KX-2>")
+
+
+def test_quoted_answers_and_signatures_stay():
+    text = html_to_text("<div>Yes.</div><blockquote>Would Friday work?</blockquote><div>-- <br>Pia<br>Cancel order 77.</div>")
+    assert text.split("\n") == ["Yes.", "", "Would Friday work?", "", "--", "Pia", "Cancel order 77."]
+
+
+def test_lists_tables_and_links_keep_their_shape():
+    assert html_to_text("<ul><li>a</li><li>b</li></ul>") == "- a\n\n- b"
+    assert html_to_text("<tr><td>x</td><td>1</td></tr>") == "x\t1"
+    assert html_to_text('<p>see <a href="https://e.test/x">this</a></p>') == "see this (https://e.test/x)"
+
+
+@pytest.mark.parametrize("text", ["temp < 5 and pressure > 3 bar, model <KX-2>", "I use <b> in my template", "a <- b", ""])
+def test_plain_text_with_angle_brackets_is_left_alone(text):
+    assert not looks_like_html(text)
+
+
+@pytest.mark.parametrize("text", ["<p>a <script>never closed, words here", "<p>a <!-- never closed, words here"])
+def test_what_is_never_closed_swallows_nothing(text):
+    assert "words here" in html_to_text(text)
+
+
+@pytest.mark.parametrize("piece", ["<script>", "<!--", "<a ", "<a '\"", '<a "', "<p", "</", "&#", "<a href='", "<<"])
+def test_hostile_html_is_read_in_linear_time(piece):
+    started = time.perf_counter()
+    html_to_text("<p>" + piece * 50_000)
+    assert time.perf_counter() - started < 3
+
+
+def test_an_embedded_picture_in_plain_text_is_left_out_and_told():
+    found = tickets_of("id,body", "1,see ![x](data:image/png;base64;" + "")
+    assert "data:image" in found.tickets[0].body
+    found = to_tickets(Table("t", ("id", "body"), (("1", "see data:image/png;base64," + "A" * 900 + " please"),)),
+                       Columns(id="id", body="body"))
+    assert found.tickets[0].body == "see [embedded file, 922 characters left out] please"
+    assert "1 text held an embedded file, left out" in found.notes
