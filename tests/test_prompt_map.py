@@ -264,7 +264,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from lib.prompt_map import map_prompts
 class Client:
     def create(self, **request):
-        print("call", flush=True)
+        print("call\\n", end="", flush=True)
         threading.Event().wait()
 client = Client()
 client.messages = client

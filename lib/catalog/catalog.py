@@ -109,7 +109,7 @@ class Catalog:
         about = json.dumps({"name": self.name, "notes": self.notes, "roles": self.roles.to_dict()})
         with closing(sqlite3.connect(":memory:")) as copy:
             with self._lock:
-                data = self._connection.serialize()
+                data = self._connection.serialize() if self.tables else None    # SQLite has no bytes for no tables
             if data:
                 copy.deserialize(data)
             copy.execute(f"CREATE TABLE {_ABOUT}(about TEXT)")
@@ -127,7 +127,7 @@ class Catalog:
             connection.execute(f"DROP TABLE {_ABOUT}")
             connection.commit()
             return Catalog(connection, name, _tables(connection), Roles.from_dict(about["roles"]), about["notes"])
-        except (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError) as error:
+        except (sqlite3.Error, MemoryError, ValueError, TypeError, KeyError, OverflowError) as error:
             raise UnreadableFile(f"the stored database {name} cannot be read back ({error})") from error
 
     # --- inside ---

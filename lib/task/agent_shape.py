@@ -10,6 +10,7 @@ from lib.agent import Tool, run_agent
 from lib.catalog import Catalog
 from lib.client.correct import corrected
 from lib.client.layers import layered, step, with_defaults
+from lib.client.repeats import stop_on_repeats
 from lib.design import Design
 from lib.errors import InputError, InvalidReply
 from lib.messages import blocks, get
@@ -46,7 +47,7 @@ def run_agent_shape(client: Any, design: Design, tickets: TicketSet, catalog: Ca
 
 def _client(client: Any, design: Design, tools: Sequence[Tool]) -> Any:
     one_by_one = {"type": "auto", "disable_parallel_tool_use": True} if tools and not design.parallel_tools else None
-    return layered(client, corrected(parse_answer, design.retries), step("agent", turn_of),
+    return layered(client, stop_on_repeats(), corrected(parse_answer, design.retries), step("agent", turn_of),
                    with_defaults(tool_choice=one_by_one))
 
 

@@ -171,12 +171,20 @@ def get_product(catalog: Catalog, product: str) -> dict[str, Any]:
     return _row(row)
 
 
-def list_incidents(catalog: Catalog, product: str) -> dict[str, Any]:
-    """The incidents of one product, as many as fit, and how many there are."""
+def list_incidents(catalog: Catalog, product: str = "") -> dict[str, Any]:
+    """The incidents of one product, or of all for an empty `product`: as many as fit, and how many there are."""
+    if not product:
+        rows = _all_incidents(catalog)
+        return _capped({"total": len(rows), "incidents": rows}, "incidents", total=len(rows))
     rows = [_row(row) for row in catalog.incidents(_one(product, "product"))]
     if not rows and catalog.product(_one(product, "product")) is None:
         raise ValueError(_unknown("product", product, catalog.roles.products))
     return _capped({"product": product, "total": len(rows), "incidents": rows}, "incidents", total=len(rows))
+
+
+def _all_incidents(catalog: Catalog) -> list[dict[str, Any]]:
+    role = catalog.roles.incidents
+    return [_row(row) for row in catalog.rows(role.table, limit=HITS)] if role else []
 
 
 def _unknown(kind: str, given: Any, role: Role | None) -> str:
@@ -277,10 +285,10 @@ DEFAULT_TOOLS: tuple[ToolText, ...] = (
         _schema(product=_PRODUCT)),
     ToolText(
         "list_incidents", "list_incidents",
-        "Returns the known incidents of one product: total number, and per incident its id, when it started and ended, "
-        "title and detail. An incident explains a ticket only if its time and its detail fit; an empty list means that "
-        "none is known, not that nothing happened.",
-        _schema(product=_PRODUCT)),
+        "Returns the known incidents of one product, or of all products when product is left out: total number, and "
+        "per incident its id, product, when it started and ended, title and detail. An incident explains a ticket only "
+        "if its time and its detail fit; an empty list means that none is known, not that nothing happened.",
+        _schema(product={**_PRODUCT, "default": ""})),
     ToolText(
         "tally", "tally",
         "Counts exactly, in code. Pass every ticket with its one cause; returns per cause, most frequent first, count, "

@@ -50,10 +50,10 @@ _NAMES = {
     "customer": words(
         "customer id, customer number, customer no, kundennummer, kunden nr, kunden id, kundennr, client id, "
         "account id, account number, id client, id cliente, numero client, klantnummer, organization id, "
-        "organisation id, company id, requester id, contact id, user id, customer, customer name, kunde, "
+        "organisation id, company id, requester id, contact id, user login, user id, customer, customer name, kunde, "
         "client, cliente, klant, account, account name, organization, organisation, company, company name, "
         "requester, requester email, reporter, contact, contact email, customer email, email, e mail, from, "
-        "sender, author, absender, user login, user, author login, author email, author id, reporter display "
+        "sender, author, absender, user, author login, author email, author id, reporter display "
         "name, reporter email address, associated company, associated contact, full name, name"),
     "product": words(
         "product id, product, product name, produkt, produkt id, produktname, sku, product sku, item, item "
@@ -98,7 +98,7 @@ class _Shape:
     column: str
     filled: float
     length: float       # mean characters
-    spaced: float       # share with a space
+    spaced: float       # share that is text with a space, and no JSON
     varied: float       # different values : cells
     dated: float        # share that begins like a date
     codes: bool         # every cell is one short word with a digit, and no price
@@ -111,7 +111,7 @@ def _shapes(table: Table) -> list[_Shape]:
         n = len(cells)
         if n:
             found.append(_Shape(column, n / min(SAMPLE, len(table.rows)), sum(map(len, cells)) / n,
-                                sum(" " in c for c in cells) / n, len(set(cells)) / n,
+                                sum(" " in c and c[0] not in "[{" for c in cells) / n, len(set(cells)) / n,
                                 sum(bool(_DATE.match(c)) for c in cells) / n,
                                 all(len(c) <= 40 and _CODE.fullmatch(c) for c in cells)))
     return found

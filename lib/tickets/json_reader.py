@@ -114,6 +114,8 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
     lists = list(_lists(value))
     if lists:
         return [replace(_table(name, rows, notes + _page_notes(value, len(rows))), name=path) for path, rows in lists]
+    if [] in value.values():
+        raise UnreadableFile(f"{name} holds only an empty list: export it again with its tickets or rows")
     return [_table(name, _keyed(value), notes)]
 
 

@@ -108,7 +108,7 @@ def checks(runs: list[Run]) -> None:
         st.markdown(f"**:{live.COLOUR[run.shape]}[{run.shape.capitalize()}]** "
                     f":gray[{passed} of {fmt.plural(len(report.checks), 'check')} passed]")
         st.dataframe([_check(c) for c in sorted(report.checks, key=lambda c: c.passed)], hide_index=True,
-                     key=f"checks_{run.shape}", column_config={"": st.column_config.TextColumn(width=30)})
+                     key=f"checks_{run.shape}", column_config={"found": st.column_config.TextColumn(width="large")})
         if report.failed:
             st.text(f"{fmt.plural(len(report.failed), 'ticket')} without a label:")
             st.dataframe([{"ticket": key, "why": why} for key, why in report.failed.items()], hide_index=True,
@@ -116,7 +116,7 @@ def checks(runs: list[Run]) -> None:
 
 
 def _check(check: Check) -> dict[str, str]:
-    return {"": "✓" if check.passed else "✕", "check": check.name, "cause": check.cause or "whole answer",
+    return {"check": f"{'✓' if check.passed else '✕'} {check.name}", "cause": check.cause or "whole answer",
             "found": check.detail}
 
 

@@ -12,7 +12,6 @@ from lib.ui import connection, state
 from lib.ui import format as fmt
 
 PAGES = (
-    ("start", "Start", ":material/home:"),
     ("data", "Data", ":material/table_rows:"),
     ("design", "Design", ":material/edit_note:"),
     ("run", "Run", ":material/play_arrow:"),
@@ -23,8 +22,10 @@ STYLE = Path(__file__).with_name("style.css")
 def app() -> None:
     """All of app.py: names and orders the pages, runs one. A visit that `page` sent here goes back to its page."""
     st.set_page_config(page_title="pipeline or agent?", page_icon="🔀", layout="wide")
-    pages = [st.Page(f"pages/{stem}.py", title=title, icon=icon, url_path=stem, default=stem == "start")
-             for stem, title, icon in PAGES]
+    pages = [st.Page(f"pages/{stem}.py", title=title, icon=icon, url_path=stem) for stem, title, icon in PAGES]
+    # subtle: the default page is served at / only and its own path leads nowhere, so /start needs a page too
+    start = st.Page("pages/start.py", title="Start", icon=":material/home:", url_path="home", default=True)
+    pages = [start, *pages, st.Page(_to_start, url_path="start", visibility="hidden")]
     chosen = st.navigation(pages, position="top")
     st.session_state["_app"] = True
     if wanted := st.session_state.pop("_goto", None):
@@ -40,6 +41,10 @@ def page(stem: str) -> None:
     state.enter()
     st.html(STYLE)
     _status_line(stem)
+
+
+def _to_start() -> None:
+    st.switch_page("pages/start.py", query_params=st.query_params.to_dict())
 
 
 def _status_line(stem: str) -> None:

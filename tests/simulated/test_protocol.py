@@ -32,8 +32,8 @@ class FakeClock:
 
 def client(clock=None, key="any", **more):
     transport = SimulatedTransport(clock or FakeClock())
-    return anthropic.Anthropic(api_key=key, max_retries=0, http_client=anthropic.DefaultHttpxClient(transport=transport),
-                               **more)
+    http = anthropic.DefaultHttpxClient(transport=transport)
+    return anthropic.Anthropic(api_key=key, max_retries=0, http_client=http, **more)
 
 
 def ask(**request):
@@ -52,7 +52,8 @@ REFUSED = {
     "unknown role": ({"messages": [{"role": "robot", "content": "hi"}]},
                      "messages.0.role: Input should be 'user', 'assistant' or 'system'"),
     "empty content": ({"messages": [{"role": "user", "content": ""}]},
-                      "messages.0: all messages must have non-empty content except for the optional final assistant message"),
+                      "messages.0: all messages must have non-empty content except for the optional final assistant "
+                      "message"),
     "empty text block": ({"messages": [{"role": "user", "content": [{"type": "text", "text": ""}]}]},
                          "messages: text content blocks must be non-empty"),
     "white space only": ({"messages": [{"role": "user", "content": [{"type": "text", "text": " \n"}]}]},
@@ -60,21 +61,22 @@ REFUSED = {
     "empty system block": ({"system": [{"type": "text", "text": ""}]}, "system: text content blocks must be non-empty"),
     "call without result": (
         {"messages": conversation("go", [CALL], "and?")},
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_A. Each `tool_use` "
-        "block must have a corresponding `tool_result` block in the next message."),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_A. Each "
+        "`tool_use` block must have a corresponding `tool_result` block in the next message."),
     "result not first": (
         {"messages": conversation("go", [CALL], [{"type": "text", "text": "here"}, RESULT])},
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_A. Each `tool_use` "
-        "block must have a corresponding `tool_result` block in the next message."),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_A. Each "
+        "`tool_use` block must have a corresponding `tool_result` block in the next message."),
     "result of nothing": (
         {"messages": [{"role": "user", "content": [RESULT]}]},
-        "messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_A. Each `tool_result` block "
-        "must have a corresponding `tool_use` block in the previous message."),
+        "messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_A. Each `tool_result` "
+        "block must have a corresponding `tool_use` block in the previous message."),
     "one id twice": ({"messages": conversation("go", [CALL], [RESULT], [CALL], [RESULT])},
                      "messages: `tool_use` ids must be unique"),
     "two results": (
         {"messages": conversation("go", [CALL], [RESULT, RESULT])},
-        "messages.2.content: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_A"),
+        "messages.2.content: each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
+        "toolu_A"),
     "input not an object": ({"messages": conversation("go", [{**CALL, "input": []}], [RESULT])},
                             "messages.1.content.0.tool_use.input: Input should be a valid dictionary"),
     "bad tool name": ({"tools": [{**TOOL, "name": "read ticket"}]},
@@ -105,8 +107,8 @@ REFUSED = {
         {"model": "claude-haiku-4-5", "messages": [*HI, {"role": "assistant", "content": "The cause is "}]},
         "messages: final assistant content cannot end with trailing whitespace"),
     "five cache marks": (
-        {"messages": [{"role": "user", "content": [{"type": "text", "text": str(i), "cache_control": {"type": "ephemeral"}}
-                                                   for i in range(5)]}]},
+        {"messages": [{"role": "user", "content": [
+            {"type": "text", "text": str(i), "cache_control": {"type": "ephemeral"}} for i in range(5)]}]},
         "A maximum of 4 blocks with cache_control may be provided. Found 5."),
     "thinking switched on by hand": (
         {"thinking": {"type": "enabled", "budget_tokens": 2000}, "max_tokens": 4000},
@@ -137,7 +139,8 @@ def test_an_unknown_model_is_not_found():
 
 def test_a_request_without_key_is_not_let_in():
     with pytest.raises(anthropic.AuthenticationError) as caught:
-        client(default_headers={"Authorization": anthropic.Omit()}).messages.create(model=MODEL, max_tokens=9, messages=HI)
+        keyless = client(default_headers={"Authorization": anthropic.Omit()})
+        keyless.messages.create(model=MODEL, max_tokens=9, messages=HI)
     assert caught.value.body["error"]["message"] == "x-api-key header is required"
 
 
@@ -147,7 +150,8 @@ def test_the_older_key_header_is_accepted_too():
 
 
 @pytest.mark.parametrize(("missing", "message"), [
-    ("max_tokens", "max_tokens: Field required"), ("messages", "messages: Field required"), ("model", "model: Field required")])
+    ("max_tokens", "max_tokens: Field required"), ("messages", "messages: Field required"),
+    ("model", "model: Field required")])
 def test_a_missing_field_is_named(missing, message):
     request = {"model": MODEL, "max_tokens": 9, "messages": HI}
     del request[missing]
@@ -192,9 +196,11 @@ def test_a_reply_is_a_message_with_honest_usage():
     message = ask(**request)
     counted = client().messages.count_tokens(model=MODEL, **request)
     usage = message.usage
-    assert (message.type, message.role, message.model, message.stop_reason) == ("message", "assistant", MODEL, "end_turn")
+    assert (message.type, message.role, message.model) == ("message", "assistant", MODEL)
+    assert message.stop_reason == "end_turn"
     assert message.id.startswith("msg_01") and message._request_id.startswith("req_01")
-    assert usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens == counted.input_tokens
+    total = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
+    assert total == counted.input_tokens
     assert usage.cache_creation.ephemeral_5m_input_tokens + usage.cache_creation.ephemeral_1h_input_tokens == 0
     assert usage.output_tokens_details.thinking_tokens == 0 and usage.output_tokens > 10
 

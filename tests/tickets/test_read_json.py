@@ -30,7 +30,8 @@ def test_mixed_types_in_a_column_stay_what_they_were():
 
 def test_nested_objects_become_dotted_columns_without_overwriting():
     table = read([{"via": {"from": {"address": "x@y"}}, "a.b": 1, "a": {"b": 2}}])
-    assert dict(zip(table.columns, table.rows[0], strict=True)) == {"via.from.address": "x@y", "a.b": "1", "a.b #2": "2"}
+    assert table.columns == ("via.from.address", "a.b", "a.b #2")
+    assert table.rows == (("x@y", "1", "2"),)
 
 
 def test_a_repeated_key_keeps_both_values():
@@ -73,8 +74,9 @@ def test_broken_json_is_refused_with_line_and_column():
         read('[\n {"id": 1},\n {"id": 2,}\n]')
 
 
-@pytest.mark.parametrize("text", ["", "5", "null", '"x"', "[]", "[1, 2]", "{}", "[[]]", '{"a": []}', "[" * 100_000,
-                                  '[{"a":' + '{"b":' * 5_000 + "1" + "}" * 5_001 + "]", "{" + '"a":1,' * 3_000 + '"b":2}'])
+@pytest.mark.parametrize("text", [
+    "", "5", "null", '"x"', "[]", "[1, 2]", "{}", "[[]]", '{"a": []}', "[" * 100_000,
+    '[{"a":' + '{"b":' * 5_000 + "1" + "}" * 5_001 + "]", "{" + '"a":1,' * 3_000 + '"b":2}'])
 def test_json_without_objects_is_refused_in_one_line(text):
     with pytest.raises(UnreadableFile, match=r"a\.json"):
         read(text)

@@ -11,8 +11,8 @@ import pytest
 from lib.usage import tokens
 from lib.usage.tokens import estimate, estimate_reply, estimate_request, raw_count
 
-TRICKY = ("hello world", "  two  spaces\n\n\n", "don't WON'T it's", "Grüße, ça va? señor", "我的包裹还没有收到", "😀😀 👩‍👩‍👧",
-          "a\r\nb\tc", "12345678 3.14", "<ticket id=\"17\">&amp;</ticket>", "x" * 500, "https://a.test/b?c=d&e=f")
+TRICKY = ("hello world", "  two  spaces\n\n\n", "don't WON'T it's", "Grüße, ça va? señor", "我的包裹还没有收到",
+          "😀😀 👩‍👩‍👧", "a\r\nb\tc", "12345678 3.14", "<ticket id=\"17\">&amp;</ticket>", "x" * 500, "https://a.test/b?c=d&e=f")
 
 
 @pytest.mark.parametrize("text", TRICKY)
@@ -103,7 +103,7 @@ def test_an_older_tokenizer_counts_fewer_tokens():
 
 
 def test_the_estimate_meets_a_published_request_and_reply():
-    """Recorded: "What's the capital of France?" to claude-sonnet-4-6 = 14 in; "The capital of France is **Paris**." = 11 out."""
+    """Recorded with claude-sonnet-4-6: this question was 14 tokens, this answer 11."""
     asked = {"model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": "What's the capital of France?"}]}
     assert estimate_request(asked) == pytest.approx(14, abs=2)
     answer = [{"type": "text", "text": "The capital of France is **Paris**."}]

@@ -13,6 +13,7 @@ from lib.simulated.mind.lexicon import CONCEPTS
 from lib.simulated.mind.text import Sentence, pick, sentences, words
 
 _ENOUGH = 2.4               # score below which no concept of the lexicon is believed
+_FITS = 0.25                # fit below which an allowed cause is not believed
 _QUOTE_LIMIT = 140          # characters of evidence
 
 
@@ -38,12 +39,12 @@ def label(subject: str, body: str) -> Label:
 def label_from(allowed: Sequence[str], subject: str, body: str) -> Label:
     """The cause of `allowed` that fits the ticket best; one called "other" or the like where none fits."""
     told = sentences(subject, body)
-    free = label(subject, body)
     totals, _ = _scores(told)
-    spoken = Counter(stem(w) for s in told for w in set(s.words) if s.weight > 0.25)
-    fits = {cause: _fit(cause, totals, spoken) for cause in allowed}
+    free = label(subject, body)
+    spoken = frozenset(stem(w) for s in told if s.weight > 0.25 for w in s.words)
+    fits = {cause: _fit(cause, free.concept, totals, spoken) for cause in allowed}
     chosen = max(allowed, key=lambda cause: fits[cause])
-    if fits[chosen] < 0.5:
+    if fits[chosen] < _FITS:
         chosen = next((c for c in allowed if re.search(r"\b(other|else|none|unclear|misc)", c, re.I)), chosen)
     return Label(chosen, free.evidence, free.concept)
 
@@ -66,11 +67,21 @@ def stem(word: str) -> str:
     return word
 
 
-def _fit(cause: str, totals: dict[int, float], spoken: Counter) -> float:
+def _fit(cause: str, main: str, totals: Mapping[int, float], spoken: frozenset[str]) -> float:
+    """How well an allowed cause fits: the same concept best, then its names, its area, the ticket's own words."""
+    own = {stem(w) for w in words(cause) if w not in _STOP}
+    concept = next((c for c in CONCEPTS if c.name == main), None)
     about = concept_of(cause)
-    by_concept = next((score for c, score in totals.items() if CONCEPTS[c].name == about), 0.0)
-    own = [stem(w) for w in words(cause) if w not in _STOP]
-    return by_concept + sum(1 for w in own if spoken[w]) / max(1, len(own))
+    scores = {CONCEPTS[c].name: score for c, score in totals.items()}
+    same = scores.get(about, 0.0) / max(scores.values(), default=1)
+    named = own & _stems(" ".join(concept.names)) if concept else ()
+    near = own & _stems(concept.area) if concept else ()
+    return 2 * same + (len(named) + 0.8 * len(near) + 0.5 * len(own & spoken)) / max(1, len(own))
+
+
+@lru_cache(maxsize=256)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(w) for w in words(text))
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ accents. A cue may go on in the next line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 
@@ -17,6 +17,7 @@ class Concept:
     name: str                   # the plainest of its names
     other_names: tuple[str, ...]
     cues_text: str
+    area: str = ""              # words for what it belongs to, such as "billing payment"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -32,6 +33,10 @@ class Concept:
 
 def _concept(name: str, others: str, cues: str) -> Concept:
     return Concept(name, tuple(o.strip() for o in others.split(",") if o.strip()), cues)
+
+
+def _area(area: str, *concepts: Concept) -> tuple[Concept, ...]:
+    return tuple(replace(concept, area=area) for concept in concepts)
 
 
 _FAIL = ("fail*|can't|cannot|won't|doesn't|don't|unable|stuck|loop*|error*|reject*|refus*|den*|block*|broke*|stop*|"
@@ -51,386 +56,403 @@ _ENTER = ("log_in|login|logins|logging_in|logged_in|get_in|get_into|getting_in|g
 
 
 CONCEPTS: tuple[Concept, ...] = (
-    # --- signing in ---
-    _concept("single sign-on broken", "saml certificate change, identity provider sign-in failure", f"""
-        4 sso|saml|single_sign*|federated|assertion*|acs_url
-        3 okta|azure_ad|entra|onelogin|adfs|identity_provider|idp|keycloak|jumpcloud|pingid
-        2.5 company_login|work_login|work_account|company_account|company_page|corporate_login|firmenkonto|
-            company_google
-        3 signature|signed|fingerprint|thumbprint|key_id|trusted|untrusted|metadata login*|log*|sign*|reply|key|
-            mismatch|invalid|verified|response
-        2.5 certificat*|zertifikat*|certificado* login*|log*|sign*|rotat*|renew*|idp|saml|swap*
-        2 everyone|everybody|every_user|nobody|staff|users|all|none|whole {_ENTER}
-        2.5 back|dropped|drops|lands|round_and_round|merry_go_round button|signed_in|login_page|start_page|tile_page|
-            login_screen|microsoft|google
-        1.5 password|passwort|passwords gets|get|got|straight_in|works|ok|unaffected|kommt|damit|logs
-        1.5 {_ENTER} {_FAIL}
-        1.5 re_exchange|exchange|new|current xml|certificate|metadata|signing_key
-    """),
-    _concept("password reset failure", "password reset link not working, cannot reset password", f"""
-        3 password*|passwort*|contrasena*|mot_de_passe|senha* reset*|forg*|recover*|zuruck*|link*|restablecer|
-            reinitialis*
-        2 password*|passwort*|contrasena*|mot_de_passe|senha* {_FAIL}
-        2 reset_link*|reset_email*|reset_page
-        1 log_in|login|sign_in {_FAIL}
-    """),
-    _concept("two-factor code problem", "verification code not accepted, two-factor lockout", f"""
-        3 2fa|mfa|two_factor|two_step|authenticator*|otp|one_time_code*|verification_code*|passcode*
-        2 code*|sms {_FAIL}
-        1 new_phone|lost_phone
-    """),
-    _concept("account locked", "account locked out, account suspended wrongly", """
-        3 account*|konto|cuenta|compte|conta locked|lock|suspend*|disabled|deactivat*|banned|blocked|gesperrt|
-            bloquead*|bloque
-        2 too_many attempts|tries
-    """),
-    _concept("account takeover", "unauthorised account access, account hacked", """
-        3 hacked|hijack*|takeover|taken_over|phish*|compromised|stranger
-        3 unauthori*|someone_else login*|access*|transaction*|account*|purchase*|changed
-        2 suspicious|unknown|unrecogni* login*|device*|sign_in*|activity
-    """),
-    _concept("missing permissions", "wrong role permissions, role sees too much", """
-        3.5 permission*|access_rights|role|roles|admin_rights|berechtigung*|permiso* can't|cannot|missing|denied|see|
-            sees|change*|wrong|lost|edit*|allow*|everyone*|ticked|only
-        3 access_denied|forbidden|403|not_authori*|can_see_everyone*
-        1 can't|cannot|can see|view|open colleague*|everyone's|others
-    """),
-
-    # --- money ---
-    _concept("duplicate charge", "customer charged twice, repeated payment attempt", f"""
-        4.5 {_MONEY} twice|double|duplicat*|two_times|second_time|2x|doubly
-        4 two|both|three|second charges|payments|debits|transactions|withdrawals|lots|lines
-        4 doppelt|zweimal|zwei_mal abgebucht|abbuchung*|belastet|bezahlt|berechnet|eingezogen|gebucht
-        4 dos_veces|doble|duplicad*|dos_cargos|dos_avisos pag*|cobr*|cargo*|tarjeta|banco
-        4 deux_fois|double|doublon preleve*|prelevement*|debite*|paiement*|facture*|paye*|carte
-        4 duas_vezes|dobro|duplicidade|duplicad* cobr*|pag*|debit*|fatura|cartao
-        2.5 #same_amount
-        2.5 #same_amount|#double_amount card*|bank*|visa|paid|charge*|payment*|banco
-        3 #double_amount
-        2 same_amount|same_card|once|one_time|one_payment|one_receipt card|bank|pressed|tapped|charge*|two_times|twice
-        1.5 retr*|trying_again|pressed_once payment*|charge*|card*|message
-        1.5 bank shows|two|both|twice|extra
-    """),
-    _concept("wrong invoice amount", "incorrect invoice total, invoice calculation error", """
-        3 invoice*|bill|rechnung*|factura*|facture*|fatura* wrong|incorrect|too_high|too_much|mismatch*|
-            doesn't_match|falsch|off
-        3 overcharg*|incorrect_total|wrong_total|wrong_amount
-        2 total*|subtotal|amount*|line_item* wrong|incorrect|doesn't|off|round*|mismatch*
-    """),
-    _concept("wrong tax on invoice", "vat calculated wrongly, tax rate error", """
-        3.5 vat|tax|taxes|gst|mwst|iva|tva|sales_tax|ust wrong|incorrect|rate|rates|calculat*|exempt*|falsch|charged|
-            percent
-        1 reverse_charge
-    """),
-    _concept("card payment declined", "payment declined at checkout, card not accepted", """
-        3 card|payment*|karte|zahlung|tarjeta|pago|carte|paiement|cartao declin*|reject*|refus*|fail*|not_accepted|
-            abgelehnt|rechazad*|recus*
-        3 3d_secure|3ds|payment_failed|insufficient_funds
-        1.5 checkout|pay error*|fail*|can't|won't
-    """),
-    _concept("refund not received", "refund delayed, missing refund", """
-        3 refund*|money_back|ruckerstattung|erstattung|reembolso*|remboursement*|estorno* not|never|still|wait*|
-            hasn't|haven't|where|yet|nicht|no|pas|delay*|outstanding|owed|when
-        2 refund*|credit_note|reembolso* days|weeks|promised|pending
-    """),
-    _concept("subscription cancellation ignored", "billed after cancellation, cancelled plan still billed", """
-        3.5 cancel*|terminat*|kundig*|gekundigt charged|charging|charge|billed|billing|invoice*|still|renew*|after|
-            trotzdem|keeps
-        3 auto_renew*|renewed|automatic_renewal didn't|without|never|against
-        2 can't|cannot|no_way|nowhere|how cancel*
-    """),
-    _concept("discount not applied", "coupon code rejected, promo code not working", """
-        4 coupon*|voucher*|promo*|discount*|gutschein*|rabatt*|cupon|descuento*|remise|desconto|code|20% code*|not|
-            wasn't|didn't|doesn't|isn't|invalid|expired|apply|applied|reject*|full_price|off
-        3 code|codes isn't_valid|not_valid|invalid|selected_service|checkout
-        2 gift_card*|store_credit balance|not|rejected|invalid|empty
-    """),
-    _concept("unexpected price increase", "price changed without notice, plan price increase", """
-        3 price*|fee*|cost*|rate*|preis*|precio* increase*|raised|hike|went_up|higher|jump*|more_expensive|erhoh*|
-            subi* 
-        2 without|no notice|warning price*|charge*|fee*
-    """),
-
-    # --- time ---
-    _concept("time zone shift", "appointments one hour off, daylight saving offset", f"""
-        4.5 one_hour|an_hour|1_hour|60_minutes|1h|exactly_one early|earlier|late|later|off|ahead|behind|shift*|moved|
-            wrong|forward|back|out
-        5 daylight|dst|clock_change|clocks|summer_time|winter_time|time_zone*|timezone* early|earlier|late|later|off|
-            back|forward|change*|shift*|wrong|since|{_CLOCK}
-        2 daylight|dst|time_zone*|timezone*|utc_offset
-        4 zeitumstellung|sommerzeit|winterzeit|zeitzone*|horario_de_verano|zona_horaria|fuseau|heure_d'ete|
-            heure_d'hiver|fuso_horario|horario_de_verao
-        3.5 stunde|una_hora|une_heure|uma_hora spater|fruher|verschoben|falsch|antes|mas_tarde|adelant*|trop_tot|
-            plus_tot|decal*|depois|adiant*
-        2.5 #hour_apart
-        2 #hour_apart {_CLOCK}|phone*|outlook|google|exchange|diary|booked
-        2.5 {_CALENDAR} wrong|disagree*|not_agree|agree|different_time|wrong_time*|wrong_hour|sooner|earlier|
-            too_early|early|not_matching|doesn't_match|not_where
-        2 wrong_time*|weird_time*|wrong_hour|different_time*|times_wrong|shifted|moved_the_same_way
-        1.5 too_early|too_soon|sooner|early {_CLOCK}|waiting|empty
-        0.5 {_CALENDAR}
-    """),
-    _concept("double booking", "overlapping bookings, slot booked twice", f"""
-        3.5 double_book*|overbook*|overlap*|doppelbuchung*|doppelt_gebucht|doppelt_belegt
-        3.5 same slot|time|room|seat|table|technician|van two|twice|both|another|someone_else
-        2 {_CLOCK} conflict*|clash*|overlap*
-    """),
-    _concept("calendar sync broken", "calendar not syncing, external calendar out of sync", """
-        3 calendar*|kalender*|calendario*|outlook|ical|ics sync*|synchron*|two_way|not_updat*|stale|disconnect*
-        2.5 sync*|synchron* stop*|broke*|fail*|doesn't|not|won't|hours
-    """),
-
-    # --- data out and in ---
-    _concept("export cut off", "report export times out, incomplete data export", f"""
-        4 {_OUTPUT} truncat*|cut|cuts|incomplete|half|stops|stopped|ends|end|missing|partial|part_way|breaks_off|
-            quits|absent|fewer|rest|broken_off
-        4 {_OUTPUT} timeout*|time_out|times_out|timed_out|504|spinn*|hang*|hung|never_finish*|never_ends|forever|
-            gateway|wheel
-        4 {_OUTPUT} abgebrochen|bricht|unvollstandig|abgeschnitten|cortad*|incomplet*|tronque*|interromp*
-        2.5 rows|records|lines|jobs|entries|zeilen|filas|lignes|linhas missing|only|stops|stopped|cut|fewer|absent|
-            last|nur|solo|seulement
-        2.5 #some_of {_OUTPUT}|rows|records|lines|entries
-        2 wheel|bar|spinner|progress|circle turns|stays|stuck|spins|two_thirds|stops|freezes
-        1.5 report|reports|export*|run last_run|run_now|scheduled|status|started
-        1.5 single|small|smaller|tiny|only|one|short works|complete|whole|seconds|comes|fine|all
-        1.5 504|gateway_time*|timed_out
-        1 {_OUTPUT}
-    """),
-    _concept("import failure", "file import rejected, data import error", """
-        3.5 import*|upload*_csv|csv_upload|importier* fail*|error*|reject*|stuck|invalid|wrong|duplicat*|skipp*|lost|
-            column*|mapping|garbl*
-        2 encoding|umlaut*|columns import*|csv|file
-    """),
-    _concept("file upload failure", "attachment upload fails, photo upload error", """
-        3.5 upload*|attach*|hochlad*|adjunt*|photo*|picture*|anhang fail*|error*|stuck|too_large|won't|can't|cannot|
-            doesn't|disappear*|reject*|spin*
-    """),
-    _concept("data loss", "records disappeared, entries deleted unexpectedly", """
-        3.5 data|record*|entries|notes|customers|contacts|history|files|daten|datos|donnees|dados gone|vanish*|
-            disappear*|lost|deleted|wiped|empty|verschwunden|perdid*|disparu*
-        2 restore|backup|recover* data|deleted|lost|from
-    """),
-    _concept("duplicate records", "duplicated contacts, duplicate customer entries", """
-        3.5 duplicate*|duplicated|doubles|twice contact*|customer_record*|client_record*|records|entries|profiles|
-            people|clients
-    """),
-    _concept("search not finding results", "search broken, search returns nothing", """
-        3.5 search*|suche|busqueda|recherche|filter* nothing|no_results|empty|doesn't|not|can't|missing|wrong|broken|
-            find*
-    """),
-    _concept("tax number missing on invoices", "invoice lacks registration number, vat number not printed", """
-        4 tax_number*|vat_number*|tax_id|registration|org_nr|registered|mva|dic|steuernummer|ust_id|nif|cif|siret
-            missing|gone|blank|empty|not|isn't|present|must|find|reject*|printed|nowhere
-        3 invoice*|rechnung*|factura*|facture* reject*|sends|come_back|no_valid|not_valid|returned|back
-        1.5 preview|template|layout|design line|number|pdf|blank|gap
-    """),
-    _concept("api rate limit", "too many api requests, request quota exceeded", """
-        4 429|429s|too_many_requests|rate_limit*|throttl*|retry_after
-        2 limit*|quota api|request*|docs|endpoint*|min|minute|tier
-    """),
-    _concept("api integration error", "integration stopped working, webhook delivery failure", """
-        3 api|webhook*|zapier|integration*|endpoint*|oauth|api_key*|schnittstelle fail*|error*|stopped|timeout*|
-            reject*|401|500|invalid|broke*|deliver*
-        3 zap|zapier|integration|webhook*|api 401|unauthorized|token|stopped|disconnected
-        3 quickbooks|xero|datev|stripe|salesforce|hubspot|shopify|slack sync*|connect*|stopped|fail*|error*|
-            disconnect*|integration
-    """),
-    _concept("slow performance", "pages load slowly, system slowness", """
-        3.5 slow|slowly|sluggish|laggy|lags|crawl*|langsam|lento|lenta|lentisimo|lente|devagar page*|screen*|site|
-            system|load*|overview|dashboard|seconds|app|software|open*
-        3 seconds|minute|minutes|ages|forever load*|come_up|fill_in|overview|page*|dashboard|screen*
-    """),
-    _concept("service outage", "service unavailable, platform down", """
-        3.5 outage|downtime|is_down|was_down|went_down|unreachable|unavailable|503|ausfall|caido|en_panne|fora_do_ar
-        2 nobody|everyone|whole site|app|service|system|platform reach|down|offline|load
-    """),
-    _concept("app crash", "app closes unexpectedly, mobile app crashes", """
-        4 app|programm|aplicacion|application|aplicativo|software crash*|closes|shuts|dies|died|freez*|frozen|quits|
-            sturzt|absturz*|cierra|plante
-        3 crash*|white_screen|blank_screen|black_screen|fatal_exception|androidruntime
-        1.5 after_update|latest_version|new_version|after_the_update|updated_itself|previous_version
-    """),
-    _concept("update broke the device", "firmware update failure, bricked after update", """
-        3.5 firmware|bios|bootloader|bricked|ota_update
-        3 after|since update*|upgrade*|updating won't|dead|stopped|broken|black|loop|doesn't|no_longer
-    """),
-
-    # --- mail and messages ---
-    _concept("emails land in spam", "notification emails not delivered, reminder mails going to junk", f"""
-        4 {_MAIL} spam|spams|junk|quarantin*|spam_ordner|no_deseado|indesirable*|lixo
-        4 spf|dkim|dmarc|blocklist*|blacklist*|mail_server|sender_reputation|deliverability|reverse_dns|greylist*
-        3.5 {_MAIL} never|don't|didn't|doesn't|nothing|none|hasn't|haven't|isn't|aren't|not|no_longer|stopped arriv*|
-            receiv*|get|getting|got|deliver*|reach*|come|came|have|see
-        3.5 {_MAIL} kommen_nicht|nicht_an|nicht_erhalten|no_llega*|no_reciben|n'arriv*|nao_chega*|nao_receb*
-        3 recoivent|recevoir|recu|recois|reciben|recibido|erhalten|bekommen rien|plus|pas|nada|nichts|keine
-        3 hotmail|aol|yahoo|live|icloud gmail|outlook|hotmail|addresses|adresse|accounts|liste
-        3 550|451|421|554|sender verified|turned|refused|reject*|mail*|reputation|away
-        2.5 indesirable*|spams|junk|posteingang|bandeja_de_entrada|boite_de_reception|caixa_de_entrada
-        2 no_notice|didn't_hear|do_not_hear|never_heard|no_reminder|rien_eu|forgot|no_longer_confirm|don't_have_them
-        1.5 sent|envoye|gesendet|enviado green|check|tick|coche|marked|says
-        0.5 {_MAIL}
-    """),
-    _concept("too many notifications", "unwanted notification emails, notification overload", """
-        3.5 notification*|email*|alerts|messages|reminders too_many|stop_sending|unsubscrib*|flood*|every_few|
-            nonstop|keep_getting|turn_off|hundreds
-    """),
-    _concept("text messages not delivered", "sms delivery failure, sms not received", """
-        3.5 sms|text_message*|texts|whatsapp not|never|didn't|undelivered|fail*|stopped|receiv*|arriv*
-    """),
-
-    # --- documents and settings ---
-    _concept("document layout broken", "pdf layout broken, print layout wrong", """
-        3.5 pdf|print*|layout|template*|logo|header|margin*|font* broken|wrong|cut_off|overlap*|blurry|misalign*|
-            missing|ugly|garbled
-    """),
-    _concept("wrong translation", "translation error in interface, language setting ignored", """
-        3.5 translat*|language|ubersetz*|traduc*|sprache|idioma|langue wrong|error*|mixed|english|switch*|setting*|
-            falsch|half
-    """),
-    _concept("domain setup failure", "custom domain certificate error, dns setup problem", """
-        3 custom_domain|dns|cname|ssl|https|subdomain|domain not|fail*|error*|expired|invalid|pending|warning|verify*
-    """),
-    _concept("plan limit reached", "seat limit reached, usage limit blocking", """
-        3.5 limit|quota|cap|seats|licen* reached|exceed*|hit|more|full|maximum|blocked|upgrade
-    """),
-    _concept("missing feature", "feature request, wish for a new option", """
-        3.5 feature_request|would_be_great|would_be_wonderful|would_love|a_wish|wish|suggestion|roadmap|please_add|
-            any_plans|could_you_add|nice_if|consider_adding|on_your_list|idea
-    """),
-    _concept("data deletion request", "privacy deletion request, personal data erasure", """
-        3.5 gdpr|dsgvo|rgpd|lgpd|ccpa|right_to_be|personal_data|everything_we_hold delet*|eras*|request*|remov*|
-            losch*|law
-        3.5 delete|erase|erased|remove|removed person|my_account|our_account|my_data|information|account_permanently|
-            records|properly
-    """),
-    _concept("unclear how to set up", "onboarding question, setup instructions unclear", """
-        1.5 how_do_i|how_do_we|how_can_i|how_to|wie_kann_ich|como_puedo|comment_puis
-        3 instructions|manual|documentation|guide unclear|confus*|missing|outdated|wrong|understand
-    """),
-
-    # --- orders and parcels ---
-    _concept("late delivery", "delivery delayed, parcel overdue", f"""
-        3.5 {_PARCEL} late|delay*|overdue|still|waiting|hasn't|haven't|not_arrived|yet|slow|weeks|verspat*|
-            noch_nicht|retras*|retard*|atras*
-        2 tracking|shipped|dispatch*|carrier|courier|post days|weeks|stuck|moved|update*|depot|since
-    """),
-    _concept("parcel lost in transit", "package never arrived, delivered parcel missing", f"""
-        3.5 {_PARCEL} lost|never_arriv*|never_came|never_received|missing|stolen|disappear*|verloren|perdid*|perdu*
-        3.5 marked|says|shows|status delivered nothing|not|never|no|wasn't|isn't|neighbo*|porch
-    """),
-    _concept("wrong item sent", "incorrect item delivered, order mix-up", """
-        3.5 wrong|different|incorrect|other|falsch*|equivocad*|errado|mauvais* item|product|size_sent|colour|color|
-            article|artikel|model|pair|one_arrived|jacket|shoe*|articulo
-        3 sent|received|got|delivered|shipped|arrived|box instead_of|instead
-        3 not_what_i|someone_else's|another_customer* order*
-    """),
-    _concept("arrived damaged", "item damaged in transit, damaged on delivery", """
-        3.5 arrived|delivered|box|package|parcel|unpack*|opened|transit|paket|karton|lieferung|paquete|caja|colis
-            damaged|broken|crushed|smashed|dented|cracked|shattered|torn|wet|scratch*|kaputt|roto|beschadigt
-        2 packag*|packing damaged|crushed|poor|flimsy
-    """),
-    _concept("missing parts in order", "incomplete order, parts missing from box", """
-        3.5 missing|without|lacks|absent|fehl*|falta*|manqu* part|parts|piece|pieces|screw*|pegs|stakes|accessor*|
-            cable|charger|adapter|poles|items|teil*|pieza*
-        3 incomplete|only_received|only_got order|one|box|half|set|of
-    """),
-    _concept("wrong size", "size does not fit, sizing chart misleading", """
-        3.5 size|sizing|fit|fits|grosse|talla|taille|tamanho too_small|too_big|too_tight|too_large|small*|narrow|
-            tight|runs|wrong|chart|exchange|loose|large*
-    """),
-    _concept("return not processed", "return request ignored, refund for return missing", """
-        3.5 return*|sent_back|retoure|devolucion|ruckgabe item*|parcel*|no_response|not_processed|ignored|label|
-            warehouse|refund*|received
-    """),
-    _concept("out of stock after ordering", "order cancelled out of stock, stock shown wrongly", """
-        3.5 out_of_stock|back_order*|backorder*|sold_out|not_in_stock|unavailable|ausverkauft|agotado|rupture order*|
-            cancel*|bought|paid|shown|available|said
-    """),
-    _concept("warranty claim refused", "warranty repair denied, guarantee not honoured", """
-        3.5 warranty|guarantee|garantie|garantia reject*|refus*|denied|declin*|not_cover*|expired|claim*|honou*r*|void
-    """),
-    _concept("seam or fabric failure", "stitching came apart, fabric tear", """
-        3.5 seam*|stitch*|fabric|sole|soles|strap*|lining|naht|costura|mesh|sleeve split*|tear*|torn|ripped|rip|came|
-            coming|apart|unravel*|peel*|detach*|hole*|fray*|broke*|separat*|delaminat*|loose
-    """),
-    _concept("zipper failure", "zipper stuck, broken zip", """
-        3.5 zip|zips|zipper*|reissverschluss|cremallera|fermeture|slider stuck|broke*|jam*|split*|won't|teeth|snag*|
-            off|doesn't|apart|close*
-        2 zip|zipper*
-    """),
-    _concept("leaks water", "not waterproof, water leaking through", """
-        3.5 leak*|seep*|soak*|drip*|damp|wet|undicht|gotea* rain*|water*|tent|jacket|boot*|shoe*|through|inside|
-            bottle|seam*|floor|membrane|wash*|valve
-        2.5 rain*|soaked|drenched|wet_through jacket|shell|tent|shoulders|boots|shoes|through|straight_through|
-            inside|bag
-        3 not_waterproof|isn't_waterproof|waterproof*|water_resistant wet|leak*|soak*|fail*|through|supposed
-    """),
-
-    # --- devices and networks ---
-    _concept("battery drains fast", "short battery life, battery not charging", """
-        3.5 battery|batteries|akku|bateria|batterie|charge drain*|dies|dead|hours|empty|short|not_charg*|
-            won't_charge|doesn't_hold|percent|swollen|leer|lasts
-        3 won't_charge|not_charging|doesn't_charge|charging_port
-    """),
-    _concept("device overheats", "device gets too hot, overheating shutdown", """
-        3.5 so_hot|gets_hot|very_hot|too_hot laptop|phone|device|fan|shuts|battery|lap|touch|machine|case
-        3.5 overheat*|too_hot|burning_hot|very_hot|uberhitz*|sobrecalent*|surchauff*|smok*|burn*_smell|melted
-    """),
-    _concept("device won't turn on", "no power, device dead on arrival", """
-        3.5 won't|doesn't|not|never|refuses turn_on|power_on|boot|switch_on|startet|einschalten|enciende
-        3 dead_on_arrival|doa|no_power|completely_dead|won't_start
-    """),
-    _concept("bluetooth pairing failure", "device not pairing, bluetooth disconnects", """
-        3.5 bluetooth|pair|pairing|koppeln|headset fail*|won't|can't|drop*|disconnect*|not|find*|lost|loses
-    """),
-    _concept("cracked screen", "display defect, screen broken", """
-        3.5 screen|display|bildschirm|pantalla|ecran|tela crack*|broken|flicker*|lines|dead_pixel*|black|shatter*|
-            spot*|dim
-    """),
-    _concept("printer connection failure", "printer offline, printing fails", """
-        3.5 printer*|printing|drucker|impresora|imprimante offline|won't|jam*|not|fail*|error*|connect*|queue|blank
-    """),
-    _concept("internet connection trouble", "internet slow or down, broadband disruption", """
-        3.5 internet|broadband|wifi|wi_fi|fibre|fiber|connection|speed|mbps|mbit|wlan|dsl down|red_light|offline|out|
-            nothing|slow*|buffer*|drop*|speed*|low|mbps|lag*|evening*|langsam|lento|unstable|disconnect*
-        2 router|modem reset|restart|slow|drop*
-    """),
-    _concept("no mobile signal", "no network coverage, mobile reception lost", """
-        3.5 signal|coverage|reception|network|empfang|cobertura|reseau|sinal no|lost|bars|weak|drop*|none|kein|sin|
-            dead
-        3 calls|call drop*|cut|fail*
-    """),
-    _concept("sim activation failure", "esim not activating, number transfer stuck", """
-        3.5 sim|esim|port|porting|number activat*|transfer*|stuck|not|fail*|pending|reject*|moved|portier*
-    """),
-    _concept("roaming charges", "unexpected roaming bill, data charges abroad", """
-        1 roaming|mobile_data
-        2.5 mobile_data|roaming bill*|charg*|euro*|fee*|cost*
-        3.5 roaming|abroad|holiday|foreign charg*|bill*|cost*|fee*|data|expensive|euro*
-    """),
-
-    # --- travel ---
-    _concept("flight cancelled", "flight cancellation, trip cancelled by operator", """
-        3.5 flight*|train|ferry|tour|trip|flug|vuelo|vol|voo cancel*|annul*|gestrichen|cancelad*|scrapped
-    """),
-    _concept("flight delayed", "missed connection, long departure delay", """
-        3.5 flight*|train|departure|flug|vuelo|connection delay*|late|missed|hours|verspat*|retras*
-    """),
-    _concept("lost baggage", "luggage missing, delayed suitcase", """
-        3.5 baggage|luggage|suitcase*|bag|koffer|gepack|equipaje|maleta*|bagage* lost|missing|delayed|never|didn't|
-            carousel|arrive*|damaged|verloren|perdid*
-    """),
-    _concept("booking not confirmed", "missing booking confirmation, reservation not found", """
-        3.5 booking|reservation|hotel|room|buchung|reserva no_record|not_found|no_confirmation|never_confirmed|
-            not_in|doesn't_exist|couldn't_find|no_reservation|unconfirmed|vanish*
-        2 reception|check_in|desk booking|reservation found|find|no
-    """),
-    _concept("check-in failure", "online check-in error, boarding pass not issued", """
-        3.5 check_in|checkin|boarding_pass fail*|error*|can't|won't|not|unable|missing|rejected
-    """),
-    _concept("rude or slow support", "no answer from support, bad support experience", """
-        3 no_reply|no_response|no_answer|nobody_answer*|ignored|unanswered|still_waiting_for_a_reply|hung_up support|
-            ticket|email*|call*|week*|days|times
-        3 rude|unhelpful|on_hold|chatbot
-    """),
+    *_area(
+        "login sign-in access password account authentication security permissions",
+        _concept("single sign-on broken", "saml certificate change, identity provider sign-in failure", f"""
+            4 sso|saml|single_sign*|federated|assertion*|acs_url
+            3 okta|azure_ad|entra|onelogin|adfs|identity_provider|idp|keycloak|jumpcloud|pingid
+            2.5 company_login|work_login|work_account|company_account|company_page|corporate_login|firmenkonto|
+                company_google
+            3 signature|signed|fingerprint|thumbprint|key_id|trusted|untrusted|metadata login*|log*|sign*|reply|key|
+                mismatch|invalid|verified|response
+            2.5 certificat*|zertifikat*|certificado* login*|log*|sign*|rotat*|renew*|idp|saml|swap*
+            2 everyone|everybody|every_user|nobody|staff|users|all|none|whole {_ENTER}
+            2.5 back|dropped|drops|lands|round_and_round|merry_go_round button|signed_in|login_page|start_page|
+                tile_page|login_screen|microsoft|google
+            1.5 password|passwort|passwords gets|get|got|straight_in|works|ok|unaffected|kommt|damit|logs
+            1.5 {_ENTER} {_FAIL}
+            1.5 re_exchange|exchange|new|current xml|certificate|metadata|signing_key
+        """),
+        _concept("password reset failure", "password reset link not working, cannot reset password", f"""
+            3 password*|passwort*|contrasena*|mot_de_passe|senha* reset*|forg*|recover*|zuruck*|link*|restablecer|
+                reinitialis*
+            2 password*|passwort*|contrasena*|mot_de_passe|senha* {_FAIL}
+            2 reset_link*|reset_email*|reset_page
+            1 log_in|login|sign_in {_FAIL}
+        """),
+        _concept("two-factor code problem", "verification code not accepted, two-factor lockout", f"""
+            3 2fa|mfa|two_factor|two_step|authenticator*|otp|one_time_code*|verification_code*|passcode*
+            2 code*|sms {_FAIL}
+            1 new_phone|lost_phone
+        """),
+        _concept("account locked", "account locked out, account suspended wrongly", """
+            3 account*|konto|cuenta|compte|conta locked|lock|suspend*|disabled|deactivat*|banned|blocked|gesperrt|
+                bloquead*|bloque
+            2 too_many attempts|tries
+        """),
+        _concept("account takeover", "unauthorised account access, account hacked", """
+            3 hacked|hijack*|takeover|taken_over|phish*|compromised|stranger
+            3 unauthori*|someone_else login*|access*|transaction*|account*|purchase*|changed
+            2 suspicious|unknown|unrecogni* login*|device*|sign_in*|activity
+        """),
+        _concept("missing permissions", "wrong role permissions, role sees too much", """
+            3.5 permission*|access_rights|role|roles|admin_rights|berechtigung*|permiso* can't|cannot|missing|denied|
+                see|sees|change*|wrong|lost|edit*|allow*|everyone*|ticked|only
+            3 access_denied|forbidden|403|not_authori*|can_see_everyone*
+            1 can't|cannot|can see|view|open colleague*|everyone's|others
+        """),
+    ),
+    *_area(
+        "billing payment invoice charge price refund subscription money checkout pricing",
+        _concept("duplicate charge", "customer charged twice, repeated payment attempt", f"""
+            4.5 {_MONEY} twice|double|duplicat*|two_times|second_time|2x|doubly
+            4 two|both|three|second charges|payments|debits|transactions|withdrawals|lots|lines
+            4 doppelt|zweimal|zwei_mal abgebucht|abbuchung*|belastet|bezahlt|berechnet|eingezogen|gebucht
+            4 dos_veces|doble|duplicad*|dos_cargos|dos_avisos pag*|cobr*|cargo*|tarjeta|banco
+            4 deux_fois|double|doublon preleve*|prelevement*|debite*|paiement*|facture*|paye*|carte
+            4 duas_vezes|dobro|duplicidade|duplicad* cobr*|pag*|debit*|fatura|cartao
+            2.5 #same_amount
+            2.5 #same_amount|#double_amount card*|bank*|visa|paid|charge*|payment*|banco
+            3 #double_amount
+            2 same_amount|same_card|once|one_time|one_payment|one_receipt card|bank|pressed|tapped|charge*|two_times|
+                twice
+            1.5 retr*|trying_again|pressed_once payment*|charge*|card*|message
+            1.5 bank shows|two|both|twice|extra
+        """),
+        _concept("wrong invoice amount", "incorrect invoice total, invoice calculation error", """
+            3 invoice*|bill|rechnung*|factura*|facture*|fatura* wrong|incorrect|too_high|too_much|mismatch*|
+                doesn't_match|falsch|off
+            3 overcharg*|incorrect_total|wrong_total|wrong_amount
+            2 total*|subtotal|amount*|line_item* wrong|incorrect|doesn't|off|round*|mismatch*
+        """),
+        _concept("wrong tax on invoice", "vat calculated wrongly, tax rate error", """
+            3.5 vat|tax|taxes|gst|mwst|iva|tva|sales_tax|ust wrong|incorrect|rate|rates|calculat*|exempt*|falsch|
+                charged|percent
+            1 reverse_charge
+        """),
+        _concept("card payment declined", "payment declined at checkout, card not accepted", """
+            3 card|payment*|karte|zahlung|tarjeta|pago|carte|paiement|cartao declin*|reject*|refus*|fail*|
+                not_accepted|abgelehnt|rechazad*|recus*
+            3 3d_secure|3ds|payment_failed|insufficient_funds
+            1.5 checkout|pay error*|fail*|can't|won't
+        """),
+        _concept("refund not received", "refund delayed, missing refund", """
+            3 refund*|money_back|ruckerstattung|erstattung|reembolso*|remboursement*|estorno* not|never|still|wait*|
+                hasn't|haven't|where|yet|nicht|no|pas|delay*|outstanding|owed|when
+            2 refund*|credit_note|reembolso* days|weeks|promised|pending
+        """),
+        _concept("subscription cancellation ignored", "billed after cancellation, cancelled plan still billed", """
+            3.5 cancel*|terminat*|kundig*|gekundigt charged|charging|charge|billed|billing|invoice*|still|renew*|
+                after|trotzdem|keeps
+            3 auto_renew*|renewed|automatic_renewal didn't|without|never|against
+            2 can't|cannot|no_way|nowhere|how cancel*
+        """),
+        _concept("discount not applied", "coupon code rejected, promo code not working", """
+            4 coupon*|voucher*|promo*|discount*|gutschein*|rabatt*|cupon|descuento*|remise|desconto|code|20% code*|
+                not|wasn't|didn't|doesn't|isn't|invalid|expired|apply|applied|reject*|full_price|off
+            3 code|codes isn't_valid|not_valid|invalid|selected_service|checkout
+            2 gift_card*|store_credit balance|not|rejected|invalid|empty
+        """),
+        _concept("unexpected price increase", "price changed without notice, plan price increase", """
+            3 price*|fee*|cost*|rate*|preis*|precio* increase*|raised|hike|went_up|higher|jump*|more_expensive|
+                erhoh*|subi* 
+            2 without|no notice|warning price*|charge*|fee*
+        """),
+    ),
+    *_area(
+        "calendar scheduling appointment booking time sync",
+        _concept("time zone shift", "appointments one hour off, daylight saving offset", f"""
+            4.5 one_hour|an_hour|1_hour|60_minutes|1h|exactly_one early|earlier|late|later|off|ahead|behind|shift*|
+                moved|wrong|forward|back|out
+            5 daylight|dst|clock_change|clocks|summer_time|winter_time|time_zone*|timezone* early|earlier|late|later|
+                off|back|forward|change*|shift*|wrong|since|{_CLOCK}
+            2 daylight|dst|time_zone*|timezone*|utc_offset
+            4 zeitumstellung|sommerzeit|winterzeit|zeitzone*|horario_de_verano|zona_horaria|fuseau|heure_d'ete|
+                heure_d'hiver|fuso_horario|horario_de_verao
+            3.5 stunde|una_hora|une_heure|uma_hora spater|fruher|verschoben|falsch|antes|mas_tarde|adelant*|trop_tot|
+                plus_tot|decal*|depois|adiant*
+            2.5 #hour_apart
+            2 #hour_apart {_CLOCK}|phone*|outlook|google|exchange|diary|booked
+            2.5 {_CALENDAR} wrong|disagree*|not_agree|agree|different_time|wrong_time*|wrong_hour|sooner|earlier|
+                too_early|early|not_matching|doesn't_match|not_where
+            2 wrong_time*|weird_time*|wrong_hour|different_time*|times_wrong|shifted|moved_the_same_way
+            1.5 too_early|too_soon|sooner|early {_CLOCK}|waiting|empty
+            0.5 {_CALENDAR}
+        """),
+        _concept("double booking", "overlapping bookings, slot booked twice", f"""
+            3.5 double_book*|overbook*|overlap*|doppelbuchung*|doppelt_gebucht|doppelt_belegt
+            3.5 same slot|time|room|seat|table|technician|van two|twice|both|another|someone_else
+            2 {_CLOCK} conflict*|clash*|overlap*
+        """),
+        _concept("calendar sync broken", "calendar not syncing, external calendar out of sync", """
+            3 calendar*|kalender*|calendario*|outlook|ical|ics sync*|synchron*|two_way|not_updat*|stale|disconnect*
+            2.5 sync*|synchron* stop*|broke*|fail*|doesn't|not|won't|hours
+        """),
+    ),
+    *_area(
+        "data export import report technical bug integration api performance software app",
+        _concept("export cut off", "report export times out, incomplete data export", f"""
+            4 {_OUTPUT} truncat*|cut|cuts|incomplete|half|stops|stopped|ends|end|missing|partial|part_way|breaks_off|
+                quits|absent|fewer|rest|broken_off
+            4 {_OUTPUT} timeout*|time_out|times_out|timed_out|504|spinn*|hang*|hung|never_finish*|never_ends|forever|
+                gateway|wheel
+            4 {_OUTPUT} abgebrochen|bricht|unvollstandig|abgeschnitten|cortad*|incomplet*|tronque*|interromp*
+            2.5 rows|records|lines|jobs|entries|zeilen|filas|lignes|linhas missing|only|stops|stopped|cut|fewer|
+                absent|last|nur|solo|seulement
+            2.5 #some_of {_OUTPUT}|rows|records|lines|entries
+            2 wheel|bar|spinner|progress|circle turns|stays|stuck|spins|two_thirds|stops|freezes
+            1.5 report|reports|export*|run last_run|run_now|scheduled|status|started
+            1.5 single|small|smaller|tiny|only|one|short works|complete|whole|seconds|comes|fine|all
+            1.5 504|gateway_time*|timed_out
+            1 {_OUTPUT}
+        """),
+        _concept("import failure", "file import rejected, data import error", """
+            3.5 import*|upload*_csv|csv_upload|importier* fail*|error*|reject*|stuck|invalid|wrong|duplicat*|skipp*|
+                lost|column*|mapping|garbl*
+            2 encoding|umlaut*|columns import*|csv|file
+        """),
+        _concept("file upload failure", "attachment upload fails, photo upload error", """
+            3.5 upload*|attach*|hochlad*|adjunt*|photo*|picture*|anhang fail*|error*|stuck|too_large|won't|can't|
+                cannot|doesn't|disappear*|reject*|spin*
+        """),
+        _concept("data loss", "records disappeared, entries deleted unexpectedly", """
+            3.5 data|record*|entries|notes|customers|contacts|history|files|daten|datos|donnees|dados gone|vanish*|
+                disappear*|lost|deleted|wiped|empty|verschwunden|perdid*|disparu*
+            2 restore|backup|recover* data|deleted|lost|from
+        """),
+        _concept("duplicate records", "duplicated contacts, duplicate customer entries", """
+            3.5 duplicate*|duplicated|doubles|twice contact*|customer_record*|client_record*|records|entries|
+                profiles|people|clients
+        """),
+        _concept("search not finding results", "search broken, search returns nothing", """
+            3.5 search*|suche|busqueda|recherche|filter* nothing|no_results|empty|doesn't|not|can't|missing|wrong|
+                broken|find*
+        """),
+        _concept("tax number missing on invoices", "invoice lacks registration number, vat number not printed", """
+            4 tax_number*|vat_number*|tax_id|registration|org_nr|registered|mva|dic|steuernummer|ust_id|nif|cif|siret
+                missing|gone|blank|empty|not|isn't|present|must|find|reject*|printed|nowhere
+            3 invoice*|rechnung*|factura*|facture* reject*|sends|come_back|no_valid|not_valid|returned|back
+            1.5 preview|template|layout|design line|number|pdf|blank|gap
+        """),
+        _concept("api rate limit", "too many api requests, request quota exceeded", """
+            4 429|429s|too_many_requests|rate_limit*|throttl*|retry_after
+            2 limit*|quota api|request*|docs|endpoint*|min|minute|tier
+        """),
+        _concept("api integration error", "integration stopped working, webhook delivery failure", """
+            3 api|webhook*|zapier|integration*|endpoint*|oauth|api_key*|schnittstelle fail*|error*|stopped|timeout*|
+                reject*|401|500|invalid|broke*|deliver*
+            3 zap|zapier|integration|webhook*|api 401|unauthorized|token|stopped|disconnected
+            3 quickbooks|xero|datev|stripe|salesforce|hubspot|shopify|slack sync*|connect*|stopped|fail*|error*|
+                disconnect*|integration
+        """),
+        _concept("slow performance", "pages load slowly, system slowness", """
+            3.5 slow|slowly|sluggish|laggy|lags|crawl*|langsam|lento|lenta|lentisimo|lente|devagar page*|screen*|
+                site|system|load*|overview|dashboard|seconds|app|software|open*
+            3 seconds|minute|minutes|ages|forever load*|come_up|fill_in|overview|page*|dashboard|screen*
+        """),
+        _concept("service outage", "service unavailable, platform down", """
+            3.5 outage|downtime|is_down|was_down|went_down|unreachable|unavailable|503|ausfall|caido|en_panne|
+                fora_do_ar
+            2 nobody|everyone|whole site|app|service|system|platform reach|down|offline|load
+        """),
+        _concept("app crash", "app closes unexpectedly, mobile app crashes", """
+            4 app|programm|aplicacion|application|aplicativo|software crash*|closes|shuts|dies|died|freez*|frozen|
+                quits|sturzt|absturz*|cierra|plante
+            3 crash*|white_screen|blank_screen|black_screen|fatal_exception|androidruntime
+            1.5 after_update|latest_version|new_version|after_the_update|updated_itself|previous_version
+        """),
+        _concept("update broke the device", "firmware update failure, bricked after update", """
+            3.5 firmware|bios|bootloader|bricked|ota_update
+            3 after|since update*|upgrade*|updating won't|dead|stopped|broken|black|loop|doesn't|no_longer
+        """),
+    ),
+    *_area(
+        "email notification message reminder communication mail",
+        _concept("emails land in spam", "notification emails not delivered, reminder mails going to junk", f"""
+            4 {_MAIL} spam|spams|junk|quarantin*|spam_ordner|no_deseado|indesirable*|lixo
+            4 spf|dkim|dmarc|blocklist*|blacklist*|mail_server|sender_reputation|deliverability|reverse_dns|greylist*
+            3.5 {_MAIL} never|don't|didn't|doesn't|nothing|none|hasn't|haven't|isn't|aren't|not|no_longer|stopped
+                arriv*|receiv*|get|getting|got|deliver*|reach*|come|came|have|see
+            3.5 {_MAIL} kommen_nicht|nicht_an|nicht_erhalten|no_llega*|no_reciben|n'arriv*|nao_chega*|nao_receb*
+            3 recoivent|recevoir|recu|recois|reciben|recibido|erhalten|bekommen rien|plus|pas|nada|nichts|keine
+            3 hotmail|aol|yahoo|live|icloud gmail|outlook|hotmail|addresses|adresse|accounts|liste
+            3 550|451|421|554|sender verified|turned|refused|reject*|mail*|reputation|away
+            2.5 indesirable*|spams|junk|posteingang|bandeja_de_entrada|boite_de_reception|caixa_de_entrada
+            2 no_notice|didn't_hear|do_not_hear|never_heard|no_reminder|rien_eu|forgot|no_longer_confirm|
+                don't_have_them
+            1.5 sent|envoye|gesendet|enviado green|check|tick|coche|marked|says
+            0.5 {_MAIL}
+        """),
+        _concept("too many notifications", "unwanted notification emails, notification overload", """
+            3.5 notification*|email*|alerts|messages|reminders too_many|stop_sending|unsubscrib*|flood*|every_few|
+                nonstop|keep_getting|turn_off|hundreds
+        """),
+        _concept("text messages not delivered", "sms delivery failure, sms not received", """
+            3.5 sms|text_message*|texts|whatsapp not|never|didn't|undelivered|fail*|stopped|receiv*|arriv*
+        """),
+    ),
+    *_area(
+        "settings configuration document feature request account privacy",
+        _concept("document layout broken", "pdf layout broken, print layout wrong", """
+            3.5 pdf|print*|layout|template*|logo|header|margin*|font* broken|wrong|cut_off|overlap*|blurry|misalign*|
+                missing|ugly|garbled
+        """),
+        _concept("wrong translation", "translation error in interface, language setting ignored", """
+            3.5 translat*|language|ubersetz*|traduc*|sprache|idioma|langue wrong|error*|mixed|english|switch*|
+                setting*|falsch|half
+        """),
+        _concept("domain setup failure", "custom domain certificate error, dns setup problem", """
+            3 custom_domain|dns|cname|ssl|https|subdomain|domain not|fail*|error*|expired|invalid|pending|warning|
+                verify*
+        """),
+        _concept("plan limit reached", "seat limit reached, usage limit blocking", """
+            3.5 limit|quota|cap|seats|licen* reached|exceed*|hit|more|full|maximum|blocked|upgrade
+        """),
+        _concept("missing feature", "feature request, wish for a new option", """
+            3.5 feature_request|would_be_great|would_be_wonderful|would_love|a_wish|wish|suggestion|roadmap|
+                please_add|any_plans|could_you_add|nice_if|consider_adding|on_your_list|idea
+        """),
+        _concept("data deletion request", "privacy deletion request, personal data erasure", """
+            3.5 gdpr|dsgvo|rgpd|lgpd|ccpa|right_to_be|personal_data|everything_we_hold delet*|eras*|request*|remov*|
+                losch*|law
+            3.5 delete|erase|erased|remove|removed person|my_account|our_account|my_data|information|
+                account_permanently|records|properly
+        """),
+        _concept("unclear how to set up", "onboarding question, setup instructions unclear", """
+            1.5 how_do_i|how_do_we|how_can_i|how_to|wie_kann_ich|como_puedo|comment_puis
+            3 instructions|manual|documentation|guide unclear|confus*|missing|outdated|wrong|understand
+        """),
+    ),
+    *_area(
+        "shipping delivery order parcel return product quality defect shop",
+        _concept("late delivery", "delivery delayed, parcel overdue", f"""
+            3.5 {_PARCEL} late|delay*|overdue|still|waiting|hasn't|haven't|not_arrived|yet|slow|weeks|verspat*|
+                noch_nicht|retras*|retard*|atras*
+            2 tracking|shipped|dispatch*|carrier|courier|post days|weeks|stuck|moved|update*|depot|since
+        """),
+        _concept("parcel lost in transit", "package never arrived, delivered parcel missing", f"""
+            3.5 {_PARCEL} lost|never_arriv*|never_came|never_received|missing|stolen|disappear*|verloren|perdid*|
+                perdu*
+            3.5 marked|says|shows|status delivered nothing|not|never|no|wasn't|isn't|neighbo*|porch
+        """),
+        _concept("wrong item sent", "incorrect item delivered, order mix-up", """
+            3.5 wrong|different|incorrect|other|falsch*|equivocad*|errado|mauvais* item|product|size_sent|colour|
+                color|article|artikel|model|pair|one_arrived|jacket|shoe*|articulo
+            3 sent|received|got|delivered|shipped|arrived|box instead_of|instead
+            3 not_what_i|someone_else's|another_customer* order*
+        """),
+        _concept("arrived damaged", "item damaged in transit, damaged on delivery", """
+            3.5 arrived|delivered|box|package|parcel|unpack*|opened|transit|paket|karton|lieferung|paquete|caja|colis
+                damaged|broken|crushed|smashed|dented|cracked|shattered|torn|wet|scratch*|kaputt|roto|beschadigt
+            2 packag*|packing damaged|crushed|poor|flimsy
+        """),
+        _concept("missing parts in order", "incomplete order, parts missing from box", """
+            3.5 missing|without|lacks|absent|fehl*|falta*|manqu* part|parts|piece|pieces|screw*|pegs|stakes|
+                accessor*|cable|charger|adapter|poles|items|teil*|pieza*
+            3 incomplete|only_received|only_got order|one|box|half|set|of
+        """),
+        _concept("wrong size", "size does not fit, sizing chart misleading", """
+            3.5 size|sizing|fit|fits|grosse|talla|taille|tamanho too_small|too_big|too_tight|too_large|small*|narrow|
+                tight|runs|wrong|chart|exchange|loose|large*
+        """),
+        _concept("return not processed", "return request ignored, refund for return missing", """
+            3.5 return*|sent_back|retoure|devolucion|ruckgabe item*|parcel*|no_response|not_processed|ignored|label|
+                warehouse|refund*|received
+        """),
+        _concept("out of stock after ordering", "order cancelled out of stock, stock shown wrongly", """
+            3.5 out_of_stock|back_order*|backorder*|sold_out|not_in_stock|unavailable|ausverkauft|agotado|rupture
+                order*|cancel*|bought|paid|shown|available|said
+        """),
+        _concept("warranty claim refused", "warranty repair denied, guarantee not honoured", """
+            3.5 warranty|guarantee|garantie|garantia reject*|refus*|denied|declin*|not_cover*|expired|claim*|
+                honou*r*|void
+        """),
+        _concept("seam or fabric failure", "stitching came apart, fabric tear", """
+            3.5 seam*|stitch*|fabric|sole|soles|strap*|lining|naht|costura|mesh|sleeve split*|tear*|torn|ripped|rip|
+                came|coming|apart|unravel*|peel*|detach*|hole*|fray*|broke*|separat*|delaminat*|loose
+        """),
+        _concept("zipper failure", "zipper stuck, broken zip", """
+            3.5 zip|zips|zipper*|reissverschluss|cremallera|fermeture|slider stuck|broke*|jam*|split*|won't|teeth|
+                snag*|off|doesn't|apart|close*
+            2 zip|zipper*
+        """),
+        _concept("leaks water", "not waterproof, water leaking through", """
+            3.5 leak*|seep*|soak*|drip*|damp|wet|undicht|gotea* rain*|water*|tent|jacket|boot*|shoe*|through|inside|
+                bottle|seam*|floor|membrane|wash*|valve
+            2.5 rain*|soaked|drenched|wet_through jacket|shell|tent|shoulders|boots|shoes|through|straight_through|
+                inside|bag
+            3 not_waterproof|isn't_waterproof|waterproof*|water_resistant wet|leak*|soak*|fail*|through|supposed
+        """),
+    ),
+    *_area(
+        "device hardware network connection battery product defect",
+        _concept("battery drains fast", "short battery life, battery not charging", """
+            3.5 battery|batteries|akku|bateria|batterie|charge drain*|dies|dead|hours|empty|short|not_charg*|
+                won't_charge|doesn't_hold|percent|swollen|leer|lasts
+            3 won't_charge|not_charging|doesn't_charge|charging_port
+        """),
+        _concept("device overheats", "device gets too hot, overheating shutdown", """
+            3.5 so_hot|gets_hot|very_hot|too_hot laptop|phone|device|fan|shuts|battery|lap|touch|machine|case
+            3.5 overheat*|too_hot|burning_hot|very_hot|uberhitz*|sobrecalent*|surchauff*|smok*|burn*_smell|melted
+        """),
+        _concept("device won't turn on", "no power, device dead on arrival", """
+            3.5 won't|doesn't|not|never|refuses turn_on|power_on|boot|switch_on|startet|einschalten|enciende
+            3 dead_on_arrival|doa|no_power|completely_dead|won't_start
+        """),
+        _concept("bluetooth pairing failure", "device not pairing, bluetooth disconnects", """
+            3.5 bluetooth|pair|pairing|koppeln|headset fail*|won't|can't|drop*|disconnect*|not|find*|lost|loses
+        """),
+        _concept("cracked screen", "display defect, screen broken", """
+            3.5 screen|display|bildschirm|pantalla|ecran|tela crack*|broken|flicker*|lines|dead_pixel*|black|
+                shatter*|spot*|dim
+        """),
+        _concept("printer connection failure", "printer offline, printing fails", """
+            3.5 printer*|printing|drucker|impresora|imprimante offline|won't|jam*|not|fail*|error*|connect*|queue|
+                blank
+        """),
+        _concept("internet connection trouble", "internet slow or down, broadband disruption", """
+            3.5 internet|broadband|wifi|wi_fi|fibre|fiber|connection|speed|mbps|mbit|wlan|dsl down|red_light|offline|
+                out|nothing|slow*|buffer*|drop*|speed*|low|mbps|lag*|evening*|langsam|lento|unstable|disconnect*
+            2 router|modem reset|restart|slow|drop*
+        """),
+        _concept("no mobile signal", "no network coverage, mobile reception lost", """
+            3.5 signal|coverage|reception|network|empfang|cobertura|reseau|sinal no|lost|bars|weak|drop*|none|kein|
+                sin|dead
+            3 calls|call drop*|cut|fail*
+        """),
+        _concept("sim activation failure", "esim not activating, number transfer stuck", """
+            3.5 sim|esim|port|porting|number activat*|transfer*|stuck|not|fail*|pending|reject*|moved|portier*
+        """),
+        _concept("roaming charges", "unexpected roaming bill, data charges abroad", """
+            1 roaming|mobile_data
+            2.5 mobile_data|roaming bill*|charg*|euro*|fee*|cost*
+            3.5 roaming|abroad|holiday|foreign charg*|bill*|cost*|fee*|data|expensive|euro*
+        """),
+    ),
+    *_area(
+        "travel flight trip booking luggage journey service",
+        _concept("flight cancelled", "flight cancellation, trip cancelled by operator", """
+            3.5 flight*|train|ferry|tour|trip|flug|vuelo|vol|voo cancel*|annul*|gestrichen|cancelad*|scrapped
+        """),
+        _concept("flight delayed", "missed connection, long departure delay", """
+            3.5 flight*|train|departure|flug|vuelo|connection delay*|late|missed|hours|verspat*|retras*
+        """),
+        _concept("lost baggage", "luggage missing, delayed suitcase", """
+            3.5 baggage|luggage|suitcase*|bag|koffer|gepack|equipaje|maleta*|bagage* lost|missing|delayed|never|
+                didn't|carousel|arrive*|damaged|verloren|perdid*
+        """),
+        _concept("booking not confirmed", "missing booking confirmation, reservation not found", """
+            3.5 booking|reservation|hotel|room|buchung|reserva no_record|not_found|no_confirmation|never_confirmed|
+                not_in|doesn't_exist|couldn't_find|no_reservation|unconfirmed|vanish*
+            2 reception|check_in|desk booking|reservation found|find|no
+        """),
+        _concept("check-in failure", "online check-in error, boarding pass not issued", """
+            3.5 check_in|checkin|boarding_pass fail*|error*|can't|won't|not|unable|missing|rejected
+        """),
+        _concept("rude or slow support", "no answer from support, bad support experience", """
+            3 no_reply|no_response|no_answer|nobody_answer*|ignored|unanswered|still_waiting_for_a_reply|hung_up
+                support|ticket|email*|call*|week*|days|times
+            3 rude|unhelpful|on_hold|chatbot
+        """),
+    ),
 )

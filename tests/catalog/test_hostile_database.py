@@ -1,0 +1,139 @@
+"""Uploaded databases that want to hang, grow, write or escape: refused or harmless, within seconds."""
+
+import sqlite3
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.catalog import open_catalog
+from lib.errors import InputError, UnreadableFile
+
+REAL = "CREATE TABLE products(sku TEXT, name TEXT); INSERT INTO products VALUES ('0071', 'Gasket ring');"
+
+
+def file_of(script):
+    with sqlite3.connect(":memory:") as connection:
+        connection.executescript(REAL + script)
+        connection.commit()
+        return connection.serialize()
+
+
+def opened(script):
+    return open_catalog([("a.sqlite", file_of(script))])
+
+
+ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
+DOUBLING = "CREATE VIEW v0 AS SELECT sku FROM products;" + "".join(
+    f"CREATE VIEW v{i} AS SELECT a.sku FROM v{i - 1} a, v{i - 1} b;" for i in range(1, 30))
+
+
+@pytest.mark.parametrize("script", [
+    f"CREATE VIEW v AS {ENDLESS};",
+    "CREATE VIEW v AS SELECT zeroblob(900000000) AS b;",
+    "CREATE VIEW v AS SELECT printf('%.900000000c', 'x') AS b, 1 / 0 AS n, load_extension('x') AS e;",
+    "CREATE VIEW v AS SELECT * FROM pragma_database_list;",
+    "CREATE VIEW v AS SELECT * FROM missing_table;",
+    DOUBLING.replace("v29", "v"),
+    DOUBLING.replace("v29", "v").replace("FROM v", 'FROM "V').replace(" a, v", '" a, "v').replace(" b;", '" b;'),
+])
+def test_a_hostile_view_is_left_out_and_named_while_the_rest_works(script):
+    started = time.perf_counter()
+    catalog = opened(script)
+    assert time.perf_counter() - started < 5
+    assert catalog.product("0071") == {"sku": "0071", "name": "Gasket ring"}
+    assert "v" not in catalog.tables
+    assert any(note.startswith('view "v" left out') for note in catalog.notes)
+
+
+def test_a_view_that_multiplies_rows_without_end_is_stopped():
+    rows = ", ".join(f"({i})" for i in range(300))
+    started = time.perf_counter()
+    catalog = opened(f"CREATE TABLE n(x); INSERT INTO n VALUES {rows};"
+                     "CREATE VIEW many AS SELECT a.x FROM n a, n b, n c;"
+                     "CREATE VIEW slow AS SELECT count(*) FROM n a, n b, n c, n d WHERE a.x + b.x + c.x = d.x - 5000;")
+    assert time.perf_counter() - started < 8
+    assert list(catalog.tables) == ["products", "n"]
+    assert len(catalog.notes) == 2
+
+
+def test_a_generated_column_cannot_unfold_a_small_file():
+    with pytest.raises(UnreadableFile, match="several times its size"):
+        opened("CREATE TABLE g(x INT, big TEXT AS (printf('%.9000000c', 'x')) VIRTUAL);"
+               "INSERT INTO g(x) VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9);")
+
+
+def test_virtual_tables_and_triggers_do_not_come_along():
+    catalog = opened("CREATE VIRTUAL TABLE docs USING fts5(body); CREATE VIEW v AS SELECT * FROM docs;"
+                     "CREATE TRIGGER t AFTER INSERT ON products BEGIN DELETE FROM products; END;")
+    assert "docs" not in catalog.tables and "v" not in catalog.tables
+    assert catalog.query("SELECT count(*) AS n FROM sqlite_master WHERE type <> 'table'") == [{"n": 0}]
+
+
+@pytest.mark.parametrize("sql", [
+    "ATTACH 'other.db' AS other", "PRAGMA writable_schema = 1", "PRAGMA query_only = 0", "SELECT load_extension('x')",
+    "SELECT * FROM pragma_table_info('products')", "CREATE TABLE t(x)", "DROP TABLE products", "VACUUM INTO 'copy.db'",
+    "DELETE FROM products", "UPDATE products SET name = 'x'", "INSERT INTO products VALUES (1, 2)", ENDLESS, "BEGIN",
+    "SELECT 1; SELECT 2", "SELECT zeroblob(900000000)", "SELECT randomblob(9)", "DETACH main", "", "nonsense",
+    "SELECT ?",
+    "SELECT sqlite_version()", "REINDEX", "ANALYZE", "EXPLAIN SELECT 1 FROM products WHERE", "SELECT '\0'",
+])
+def test_anything_but_a_harmless_select_is_refused(sql, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    catalog = opened("")
+    try:
+        assert catalog.query(sql) == []
+    except InputError as error:
+        assert "\n" not in str(error)
+    assert list(tmp_path.iterdir()) == []
+    assert catalog.rows("products", 9) == [{"sku": "0071", "name": "Gasket ring"}]
+
+
+def test_a_query_that_takes_too_long_is_stopped(monkeypatch):
+    monkeypatch.setattr("lib.catalog.catalog.QUERY_SECONDS", 0.2)
+    rows = ", ".join(f"({i})" for i in range(300))
+    catalog = opened(f"CREATE TABLE n(x); INSERT INTO n VALUES {rows};")
+    with pytest.raises(InputError, match="took longer than 0.2 s"):
+        catalog.query("SELECT count(*) FROM n a, n b, n c, n d")
+    assert catalog.product("0071")["name"] == "Gasket ring"
+
+
+def test_an_answer_of_many_megabytes_is_refused():
+    catalog = opened("CREATE TABLE t(x); INSERT INTO t VALUES (" + "'" + "x" * 1_000_000 + "'), ('y');")
+    with pytest.raises(InputError, match="longer than 20 MB"):
+        catalog.query("SELECT a.x || a.x || a.x || a.x || a.x || a.x || a.x || a.x || a.x || a.x || a.x || a.x AS big "
+                      "FROM t a, t b")
+
+
+def test_a_database_in_wal_mode_is_read(tmp_path):
+    path = tmp_path / "a.db"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.executescript(REAL)
+    connection.close()
+    catalog = open_catalog([("a.db", path.read_bytes())])
+    assert catalog.product("0071")["name"] == "Gasket ring"
+    assert "write-ahead log" in catalog.notes[0]
+
+
+def test_a_truncated_file_is_one_clear_line():
+    rows = ", ".join(f"('{i:0>500}')" for i in range(200))
+    data = file_of(f"CREATE TABLE big(x); INSERT INTO big VALUES {rows};")
+    for size in (50, 100, 4_000, 8_192, len(data) // 2):
+        with pytest.raises(UnreadableFile, match=r"a\.db is no usable SQLite database") as caught:
+            open_catalog([("a.db", data[:size])])
+        assert "\n" not in str(caught.value)
+
+
+GOOD = file_of("CREATE VIEW v AS SELECT name FROM products;"
+               "CREATE TABLE other(a, b); INSERT INTO other VALUES (1, 'x');")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, len(GOOD) - 1), st.binary(min_size=1, max_size=16))
+def test_a_damaged_database_gives_a_catalog_or_one_refusal(at, noise):
+    try:
+        open_catalog([("a.db", GOOD[:at] + noise + GOOD[at + len(noise):])])
+    except UnreadableFile as error:
+        assert "a.db" in str(error)
