@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from lib.catalog.guard import guard, quoted, text_of
 from lib.catalog.roles import Role, Roles, guess_roles
 from lib.catalog.source import Source
 from lib.errors import InputError, UnreadableFile
-from lib.tickets.table import unique_names
+from lib.tickets.table import one_line, unique_names
 from lib.tickets.visible import visible
 
 QUERY_SECONDS = 5.0
@@ -41,7 +42,8 @@ class Catalog:
         self._deadline = guard(connection)
         self._connection, self._lock = connection, threading.Lock()
         self._indexes: dict[tuple[str, str, bool], dict[str, list[int]]] = {}
-        self.name, self.tables, self.roles, self.notes = name, tables, roles, tuple(notes)
+        self.name, self.tables, self.roles = name, tables, roles
+        self.notes = tuple(one_line(note) for note in notes)
 
     def with_roles(self, roles: Roles) -> Catalog:
         """The same data with other roles. Raises InputError for a table or column that does not exist."""
@@ -52,8 +54,8 @@ class Catalog:
             for column in (role.key, *role.columns.values()):
                 if column not in known.columns:
                     raise InputError(f'table "{role.table}" has no column "{column}"')
-        other = object.__new__(Catalog)
-        other.__dict__.update(self.__dict__, roles=roles)
+        other = copy(self)      # one connection, one lock, one index for both
+        other.roles = roles
         return other
 
     # --- look-ups ---
@@ -107,15 +109,15 @@ class Catalog:
     def to_bytes(self) -> bytes:
         """The whole catalog, roles and notes included, as one SQLite file for `from_bytes`."""
         about = json.dumps({"name": self.name, "notes": self.notes, "roles": self.roles.to_dict()})
-        with closing(sqlite3.connect(":memory:")) as copy:
+        with closing(sqlite3.connect(":memory:")) as whole:
             with self._lock:
                 data = self._connection.serialize() if self.tables else None    # SQLite has no bytes for no tables
             if data:
-                copy.deserialize(data)
-            copy.execute(f"CREATE TABLE {_ABOUT}(about TEXT)")
-            copy.execute(f"INSERT INTO {_ABOUT} VALUES (?)", (about,))
-            copy.commit()
-            return copy.serialize()
+                whole.deserialize(data)
+            whole.execute(f"CREATE TABLE {_ABOUT}(about TEXT)")
+            whole.execute(f"INSERT INTO {_ABOUT} VALUES (?)", (about,))
+            whole.commit()
+            return whole.serialize()
 
     @staticmethod
     def from_bytes(data: bytes, name: str) -> Catalog:

@@ -12,6 +12,7 @@ from contextlib import closing
 from lib.catalog.guard import Deadline, guard, quoted, text_of
 from lib.catalog.source import Source
 from lib.errors import UnreadableFile
+from lib.tickets.table import one_line
 
 MAX_TABLES = 500
 VIEW_ROWS = 100_000         # a view that gives more is left out
@@ -32,7 +33,8 @@ def read_sqlite(name: str, data: bytes) -> tuple[list[Source], list[str]]:
         with closing(sqlite3.connect(":memory:")) as connection:
             return _read(name, connection, data, notes)
     except (sqlite3.Error, MemoryError, OverflowError, UnicodeError) as error:
-        raise UnreadableFile(f"{name} is no usable SQLite database ({error}): export it again, or as CSV") from error
+        why = one_line(str(error))
+        raise UnreadableFile(f"{name} is no usable SQLite database ({why}): export it again, or as CSV") from error
 
 
 def _read(name: str, connection: sqlite3.Connection, data: bytes, notes: list[str]) -> tuple[list[Source], list[str]]:
@@ -44,7 +46,7 @@ def _read(name: str, connection: sqlite3.Connection, data: bytes, notes: list[st
                                  "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid").fetchall()
     if len(objects) > MAX_TABLES:
         raise UnreadableFile(f"{name} has {len(objects):,} tables and views, {MAX_TABLES} are the limit")
-    budget = _Budget(4 * len(data) + 16 * 2**20)
+    budget = _Budget(4 * len(data) + 8 * 2**20)
     plain = [title for kind, title, sql in objects if kind == "table" and not _is_virtual(sql)]
     made = {title: sql or "" for kind, title, sql in objects if title not in plain}
     found = _tables(connection, plain, budget, notes)
@@ -65,7 +67,7 @@ class _Budget:
         self.left = size
 
     def spend(self, row: tuple) -> None:
-        self.left -= sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
+        self.left -= sum(len(value) if isinstance(value, str) else 1 for value in row)
         if self.left < 0:
             raise sqlite3.DataError("it unfolds to several times its size")
 
@@ -121,7 +123,7 @@ def _refuse_nesting(title: str, sql: str, made: Iterable[str]) -> None:
 
 
 def _view(connection: sqlite3.Connection, title: str, budget: _Budget) -> Source:
-    small = _Budget(min(budget.left, 16 * 2**20))
+    small = _Budget(min(budget.left, 8 * 2**20))
     before = small.left
     source = _select(connection, title, small, f" LIMIT {VIEW_ROWS + 1}")
     if len(source.rows) > VIEW_ROWS:

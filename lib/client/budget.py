@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from lib import errors
-from lib.client.clock import Clock
 from lib.client.layers import Call, Layer, Next
+from lib.client.timeline import Timeline
 from lib.messages import as_dict, blocks
 from lib.usage.reported import Usage, reported
 
@@ -39,14 +39,14 @@ class Cost:
         return Cost(self.tokens - other.tokens, self.usd - other.usd)
 
 
-def budget(limits: Limits, clock: Clock, price: Price, estimate: Estimate, spent: Cost = Cost()) -> Layer:
+def budget(limits: Limits, timeline: Timeline, price: Price, estimate: Estimate, spent: Cost = Cost()) -> Layer:
     """Raises BudgetReached instead of sending a call that could go over a limit; `spent` is from before a resume.
 
     Before a call its worst case is held: its estimated input and `max_tokens` of output. Afterwards what `usage`
     reports takes its place; what it leaves out is estimated, for the budget only. While calls in flight hold the rest,
     a call waits for them. A call that fails costs nothing.
     """
-    account = _Account(limits, clock, spent)
+    account = _Account(limits, timeline, spent)
 
     def layer(call: Call, call_next: Next) -> Any:
         size = estimate(call.request)
@@ -66,10 +66,10 @@ def budget(limits: Limits, clock: Clock, price: Price, estimate: Estimate, spent
 class _Account:
     """What is spent and what calls in flight hold, under one lock for all workers of a run."""
 
-    def __init__(self, limits: Limits, clock: Clock, spent: Cost):
+    def __init__(self, limits: Limits, timeline: Timeline, spent: Cost):
         self._limits = limits
-        self._clock = clock
-        self._began = clock.now()
+        self._timeline = timeline
+        self._began = timeline.now()
         self._spent = spent
         self._held = Cost()
         self._in_flight = 0
@@ -95,7 +95,7 @@ class _Account:
 
     def _problem(self, worst: Cost, taken: Cost) -> str:
         """Which limit a call would break, in words; "" for none. Rounding errors of sums are no reason."""
-        limits, elapsed = self._limits, self._clock.now() - self._began
+        limits, elapsed = self._limits, self._timeline.now() - self._began
         if elapsed >= limits.max_seconds:
             return (f"The run's limit of {limits.max_seconds:,.0f} seconds is reached after {elapsed:,.0f}. "
                     "Raise it to go on.")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lib.client.clock import Clock
 from lib.client.layers import Call, Layer, Next
+from lib.client.timeline import Timeline
 from lib.errors import (
     BudgetReached,
     Busy,
@@ -31,23 +31,21 @@ Price = Callable[..., float | None]     # price(model, fresh=, write_5m=, write_
 _REFUSALS = (Busy, WindowExceeded, WrongKey, UnknownModel, Unreachable, RequestRefused)
 
 
-def ledger(store: Store, run_id: str, clock: Clock | None = None, price: Price = lambda model, **tokens: None) -> Layer:
+def ledger(store: Store, run_id: str, timeline: Timeline, price: Price = lambda model, **tokens: None) -> Layer:
     """Writes every call of the run, failed ones too, with the tokens its reply reports and their price.
 
     `attempts` and, where the connection states them, the seconds a call took come from the attributes `_attempts`
     and `_seconds` of the reply or exception.
     """
-    clock = clock or Clock()
-
     def record(call: Call, call_next: Next) -> Any:
-        started = clock.now()
+        started = timeline.begin(call.step)
 
         def write(outcome: Any, **fields: Any) -> None:
             reply = None if isinstance(outcome, BaseException) else outcome
-            seconds = _attribute(outcome, "_seconds", max(clock.now() - started, 0.0))
+            seconds = timeline.end(started, getattr(outcome, "_seconds", None))
             store.add_call(CallRow(
                 id=0, run_id=run_id, step=call.step, subject=call.subject, model=call.request.get("model", ""),
-                started=started, seconds=seconds, attempts=_attribute(outcome, "_attempts", 1), **fields,
+                started=started, seconds=seconds, attempts=getattr(outcome, "_attempts", None) or 1, **fields,
             ), call.request, reply)
 
         try:
@@ -61,11 +59,6 @@ def ledger(store: Store, run_id: str, clock: Clock | None = None, price: Price =
         return reply
 
     return record
-
-
-def _attribute(outcome: Any, name: str, default: float) -> Any:
-    value = getattr(outcome, name, None)
-    return default if value is None else value
 
 
 def _answered(reply: Any, model: str, price: Price) -> dict[str, Any]:

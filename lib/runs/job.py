@@ -19,6 +19,7 @@ from lib.client.layers import layered
 from lib.client.ledger import ledger
 from lib.client.reuse import reuse
 from lib.client.stop import stoppable
+from lib.client.timeline import ClockTime, SimulatedTime, Timeline
 from lib.design import Design
 from lib.runs.store import Run, Store
 from lib.task import SHAPES
@@ -85,11 +86,11 @@ class Runs:
         outcome: dict[str, Any] = {}
         try:
             connection = connect()
-            now = connection.clock.now
-            self._store.update_run(run.id, status="running", **({} if run.started else {"started": now()}))
-            client = self._client(run, design, connection, event)
+            timeline = _timeline(connection)
+            self._store.update_run(run.id, status="running", started=run.started or timeline.now())
+            client = self._client(run, design, connection.client, timeline, event)
             outcome = _outcome(lambda: SHAPES[run.shape](client, design, tickets, catalog))
-            outcome["ended"] = now()
+            outcome["ended"] = timeline.now()
         except Exception as error:      # connecting failed
             outcome = _failed(error)
         finally:
@@ -105,17 +106,22 @@ class Runs:
             with self._lock:
                 self._stops.pop(run_id, None)
 
-    def _client(self, run: Run, design: Design, connection: Connection, event: threading.Event) -> Any:
+    def _client(self, run: Run, design: Design, client: Any, timeline: Timeline, event: threading.Event) -> Any:
         price = partial(prices.cost, run.prices)
         paid = self._store.totals(run.id)
         spent = Cost((paid.input or 0) + (paid.output or 0), paid.usd or 0.0)
         return layered(
-            connection.client,
+            client,
             stoppable(event),
             reuse(self._store, run.id),
-            budget(design.limits, connection.clock, price, tokens.estimate_request, spent),
-            ledger(self._store, run.id, connection.clock, price),
+            budget(design.limits, timeline, price, tokens.estimate_request, spent),
+            ledger(self._store, run.id, timeline, price),
         )
+
+
+def _timeline(connection: Connection) -> Timeline:
+    clock = connection.clock
+    return SimulatedTime(clock.now()) if connection.source == "simulated" else ClockTime(clock)
 
 
 def _outcome(shape: Callable[[], Any]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def build_table(name: str, columns_and_rows: tuple[list[str], list], notes: Iter
     check_size(name, len(columns), len(rows))
     if not rows:
         raise UnreadableFile(f"{name} holds no rows: export it again with its tickets or rows")
-    return Table(name, unique_names(columns), tuple(map(tuple, rows)), tuple(notes))
+    return Table(name, unique_names(columns), tuple(map(tuple, rows)), tuple(map(one_line, notes)))
 
 
 def check_size(name: str, columns: int, rows: int) -> None:
@@ -73,7 +73,7 @@ def unique_names(names: Sequence[str], same: Callable[[str], str] = str, reserve
     counts: dict[str, int] = {}
     found = []
     for position, raw in enumerate(names, start=1):
-        name = base = visible(" ".join(raw.split())) or f"{noun} {position}"
+        name = base = one_line(raw) or f"{noun} {position}"
         counts.setdefault(same(base), 1)
         while same(name) in taken:
             counts[same(base)] += 1
@@ -99,7 +99,7 @@ def say_places(unit: str, places: Sequence[int]) -> str:
 
 
 def _drop_blanks(grid: Grid, notes: list[str]) -> None:
-    while grid.rows and not any(grid.rows[-1]):
+    while grid.rows and not grid.rows[-1]:      # line breaks at the end of the file
         grid.rows.pop(), grid.places.pop()
     blank = [i for i, row in enumerate(grid.rows) if not any(map(str.strip, row))]
     if blank:
@@ -113,7 +113,7 @@ def _take_header(name: str, grid: Grid, notes: list[str]) -> list[str]:
     if at:
         above = " | ".join(cell.strip() for row in grid.rows[:at] for cell in row if cell.strip())
         places = say_places(grid.unit, grid.places[:at])
-        notes.append(f"above the header, left out ({places}): {_short(visible(' '.join(above.split())))}")
+        notes.append(f"above the header, left out ({places}): {_short(above)}")
     if _is_data(grid.rows[at]):
         del grid.rows[:at], grid.places[:at]
         notes.append(f"the first row looks like data, so there is no header: columns are numbered "
@@ -162,7 +162,7 @@ def _drop_footer(grid: Grid, width: int, notes: list[str]) -> None:
         cells = [cell.strip() for cell in grid.rows[-1] if cell.strip()]
         if len(cells) > min(2, width - 1) or not grid.rows[-1][0].strip() or not _FOOTER.fullmatch(cells[0]):
             return
-        notes.append(f"footer dropped ({grid.unit} {grid.places[-1]}): {_short(visible(' | '.join(cells)))}")
+        notes.append(f"footer dropped ({grid.unit} {grid.places[-1]}): {_short(' | '.join(cells))}")
         grid.rows.pop(), grid.places.pop()
 
 
@@ -221,6 +221,10 @@ def _drop(grid: Grid, positions: list[int]) -> str:
     grid.rows[:] = [row for i, row in enumerate(grid.rows) if i not in gone]
     grid.places[:] = [place for i, place in enumerate(grid.places) if i not in gone]
     return places
+
+
+def one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
 
 
 def _short(text: str) -> str:

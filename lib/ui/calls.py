@@ -24,7 +24,7 @@ HELP = {
 
 
 def calls(runs: list[Run]) -> None:
-    rows = [(r, c) for r in runs for c in state.store().calls(r.id)]
+    rows = [(r, c) for r in runs for c in state.calls(r.id)]
     if not rows:
         st.caption("Every call will be here as it happens, each with its exact request and reply.")
         return
@@ -122,7 +122,7 @@ def _messages(messages: list[dict[str, Any]], before: int) -> None:
 
 def _sent_before(run: Run, call: CallRow) -> int:
     """How many leading messages of this call's conversation the call before it had sent already."""
-    earlier = [c for c in state.store().calls(run.id) if c.id < call.id and c.step == call.step
+    earlier = [c for c in state.calls(run.id) if c.id < call.id and c.step == call.step
                and (call.step == "agent" or c.subject == call.subject)]
     if not earlier:
         return 0

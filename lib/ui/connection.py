@@ -85,21 +85,27 @@ def _simulated_form(page: str) -> None:
 
 
 def _live_form(page: str) -> None:
-    if _now()["key"]:
-        st.caption("A key is set for this session. It is kept in memory only and gone when you close the tab.")
-        st.button("Forget the key", key=f"{page}.forget", on_click=_forget)
-        return
-    if _key_of_environment():
+    if _key_of_environment() and not _now()["key"]:
         st.caption("The key in ANTHROPIC_API_KEY is used. You may enter another one.")
-    _remembered(st.text_input, "API key", page, "key", type="password", placeholder="sk-ant-…")
+    _key_field(page, "key", "API key", placeholder="sk-ant-…")
     st.caption("Real calls cost real money. The key is kept in this session's memory only.")
 
 
 def _server_form(page: str) -> None:
     _remembered(st.text_input, "Base URL", page, "base_url", placeholder="http://localhost:11434")
-    _remembered(st.text_input, "Key, if it wants one", page, "server_key", type="password")
+    _key_field(page, "server_key", "Key, if it wants one")
     st.caption("Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM … Type the name of its "
                "model as the model of each step.")
+
+
+def _key_field(page: str, name: str, label: str, **options: Any) -> None:
+    """A key goes in and is never sent back to the browser."""
+    if not _now()[name]:
+        _remembered(st.text_input, label, page, name, type="password", **options)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("A key is set for this session.", width="stretch")
+        st.button("Forget it", key=f"{page}.forget.{name}", on_click=_now().update, kwargs={name: ""})
 
 
 def _now() -> dict[str, Any]:
@@ -110,17 +116,14 @@ def _now() -> dict[str, Any]:
 
 def _remembered(widget: Callable[..., Any], label: str, page: str, name: str, **options: Any) -> None:
     """A widget whose value outlives the page switch that would drop the widget's own state."""
-    key = f"{page}.connection.{name}"
-    if key not in st.session_state:
-        st.session_state[key] = _now()[name]
+    key, now = f"{page}.connection.{name}", _now()[name]
 
     def save() -> None:
         _now()[name] = st.session_state[key]
-    widget(label, key=key, on_change=save, **options)
-
-
-def _forget() -> None:
-    _now()["key"] = ""
+        if name == "base_url":
+            _now()["server_key"] = ""       # a key goes to the address it was entered for, to no other
+    default = {"index": options["options"].index(now)} if "options" in options else {"value": now}
+    widget(label, key=key, on_change=save, **default, **options)
 
 
 def _key_of_environment() -> str:

@@ -1,6 +1,8 @@
 """The editors of a design, the same on every page: each shows its draft, saves every change, and names its problems.
 
-A widget's own state is dropped on a page switch; the draft on the desk is not, and seeds the widget when it returns.
+A widget's own state is dropped on a page switch; the draft on the desk is not, and is the widget's default when it
+returns. The default is given at every run: what is set through session state alone never reaches a widget that the
+browser has not drawn yet, such as one in a closed expander.
 """
 
 from __future__ import annotations
@@ -83,7 +85,7 @@ def tool(page: str, key: str) -> None:
 def reset_all(page: str) -> None:
     count = len(drafts.edited(state.default(), state.desk()["drafts"]))
     st.button("Reset all to default", key=f"{page}.reset_all", icon=":material/restart_alt:", disabled=not count,
-              on_click=_reset, args=(page, drafts.fields(state.default())))
+              on_click=_reset, args=(drafts.fields(state.default()),))
 
 
 def problems() -> list[drafts.Problem]:
@@ -103,17 +105,17 @@ def show_problems(found: list[drafts.Problem]) -> None:
 
 
 def _field(widget: Callable[..., Any], label: str, page: str, field: str, **options: Any) -> None:
-    key = _seeded(page, field)
-    widget(label, key=key, on_change=_save, args=(key, field), **options)
+    key = _key(page, field)
+    widget(label, value=_current(field), key=key, on_change=_save, args=(key, field), **options)
     _problems_of(field)
 
 
 def _model(page: str, field: str) -> None:
-    key = _seeded(page, field)
-    current = st.session_state[key]
+    key, current = _key(page, field), _current(field)
     options = list(MODELS) + ([current] if current not in MODELS else [])
-    st.selectbox("Model", options, key=key, format_func=_model_name, accept_new_options=True, width=320,
-                 on_change=_save, args=(key, field), help="Or type any model's id: a compatible server has its own.")
+    st.selectbox("Model", options, index=options.index(current), key=key, format_func=_model_name, width=320,
+                 accept_new_options=True, on_change=_save, args=(key, field),
+                 help="Or type any model's id: a compatible server has its own.")
     _problems_of(field)
 
 
@@ -122,11 +124,14 @@ def _model_name(model_id: str) -> str:
     return f"{known.name} · {known.size}" if known else model_id
 
 
-def _seeded(page: str, field: str) -> str:
-    key = f"{page}.{field}"
-    if key not in st.session_state:
-        st.session_state[key] = state.desk()["drafts"].get(field, drafts.value_of(state.default(), field))
-    return key
+def _current(field: str) -> Any:
+    return state.desk()["drafts"].get(field, drafts.value_of(state.default(), field))
+
+
+def _key(page: str, field: str) -> str:
+    """A reset makes a new widget: the browser would go on showing the old one's text."""
+    resets = st.session_state.setdefault("_resets", {}).get(field, 0)
+    return f"{page}.{field}" + (f".{resets}" if resets else "")
 
 
 def _save(key: str, field: str) -> None:
@@ -137,10 +142,10 @@ def _save(key: str, field: str) -> None:
     state.keep(drafts=kept)
 
 
-def _reset(page: str, owned: list[str]) -> None:
+def _reset(owned: list[str]) -> None:
     state.keep(drafts={f: v for f, v in state.desk()["drafts"].items() if f not in owned})
-    for field in owned:
-        st.session_state.pop(f"{page}.{field}", None)
+    resets = st.session_state["_resets"]
+    resets.update({field: resets.get(field, 0) + 1 for field in owned})
 
 
 def _head(title: str, note: str, page: str, owned: list[str]) -> None:
@@ -149,7 +154,7 @@ def _head(title: str, note: str, page: str, owned: list[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{title}** :gray[{note}]" if title else f":gray[{note}]", width="content")
         st.button("Reset", key=f"{page}.reset.{owned[0]}", disabled=not touched, type="tertiary",
-                  icon=":material/restart_alt:", on_click=_reset, args=(page, owned))
+                  icon=":material/restart_alt:", on_click=_reset, args=(owned,))
 
 
 def _problems_of(field: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from lib.design import Design
+from lib.errors import SettingError, StoreError
 from lib.models import model
 from lib.ui import connection, state
 from lib.ui import format as fmt
@@ -31,6 +32,7 @@ def app() -> None:
     if wanted := st.session_state.pop("_goto", None):
         st.switch_page(wanted[0], query_params=wanted[1])
     chosen.run()
+    state.warm()
 
 
 def page(stem: str) -> None:
@@ -38,9 +40,19 @@ def page(stem: str) -> None:
     if "_app" not in st.session_state:
         st.session_state["_goto"] = (f"pages/{stem}.py", st.query_params.to_dict())
         st.switch_page("app.py")
-    state.enter()
     st.html(STYLE)
+    try:
+        state.enter()
+    except (SettingError, StoreError) as error:
+        _cannot_start(error)
     _status_line(stem)
+
+
+def _cannot_start(error: Exception) -> None:
+    """One line instead of a page, for what a visitor cannot repair here."""
+    st.header("The playground cannot start", anchor=False)
+    st.text(str(error))
+    st.stop()
 
 
 def _to_start() -> None:

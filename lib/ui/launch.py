@@ -47,10 +47,11 @@ def again(page: str) -> None:
 
 def _shapes(page: str) -> list[str]:
     key = f"{page}.shapes"
-    if key not in st.session_state:
-        st.session_state[key] = state.desk()["shapes"]
-    return st.pills("Shapes to run", state.SHAPES, selection_mode="multi", key=key, format_func=str.capitalize,
-                    label_visibility="collapsed", on_change=lambda: state.keep(shapes=st.session_state[key]))
+
+    def save() -> None:
+        state.keep(shapes=st.session_state[key])
+    return st.pills("Shapes to run", state.SHAPES, selection_mode="multi", default=state.desk()["shapes"], key=key,
+                    format_func=str.capitalize, label_visibility="collapsed", on_change=save)
 
 
 def _run_button(page: str, shapes: list[str], problems: list[Problem]) -> None:

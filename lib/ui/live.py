@@ -58,7 +58,11 @@ def panel(page: str, shape: str, run: Run | None) -> None:
 
 
 def _headline(run: Run | None) -> str:
-    return {None: "", "queued": "connecting …", "running": "running"}.get(run and run.status, run.status if run else "")
+    if run is None:
+        return ""
+    if state.is_stopping(run):
+        return "stopping …"
+    return "connecting …" if run.status == "queued" else run.status
 
 
 def _button(page: str, run: Run) -> None:
@@ -66,7 +70,8 @@ def _button(page: str, run: Run) -> None:
         return
     if state.is_active(run):
         st.button("Stop", key=f"{page}.stop.{run.shape}", icon=":material/stop_circle:", on_click=state.stop_run,
-                  args=(run.id,), help="No further call is sent. Calls in flight end and are counted.")
+                  args=(run.id,), disabled=state.is_stopping(run),
+                  help="No further call is sent. Calls in flight end and are counted.")
     elif run.status in ("stopped", "failed", "interrupted"):
         st.button("Resume", key=f"{page}.resume.{run.shape}", icon=":material/resume:", on_click=_resume,
                   args=(run.id,), help="Goes on where it ended; calls that are finished are not paid again.")
@@ -146,7 +151,7 @@ def growth(page: str, found: list[Run]) -> None:
                    help="An agent resends everything said before, so T turns cost a·T + d·T(T−1)/2 input tokens: a is "
                         "what every turn resends, d what a turn adds. A pipeline's N calls cost c·N.")
     measure = measure or "input"
-    calls = {r.shape: state.store().calls(r.id) for r in found}
+    calls = calls_of(found)
     with st.container(height=CHART_HEIGHT, border=False, key=f"{page}_chart"):
         if any(calls.values()):
             st.vega_lite_chart(rows_frame(charts.growth_rows(calls, measure)), growth_spec(measure),
@@ -189,4 +194,4 @@ def outcome(run: Run) -> compare.Outcome:
 
 
 def calls_of(runs: list[Run]) -> dict[str, list[CallRow]]:
-    return {r.shape: state.store().calls(r.id) for r in runs}
+    return {r.shape: state.calls(r.id) for r in runs}

@@ -31,8 +31,8 @@ def one_ticket(page: str) -> None:
     if not len(found):
         st.caption("The user turn of one labelling call will be here.")
         return
-    number = st.number_input("Ticket", 1, len(found), key=f"{page}.ticket_number", width=160)
-    text = render_ticket(found.tickets[min(number, len(found)) - 1])
+    number = st.number_input("Ticket", 1, len(found), key=f"{page}.ticket.{state.data().id}", width=160)
+    text = render_ticket(found.tickets[number - 1])
     model = state.design()[0].steps["label"].model
     st.code(text, language=None, wrap_lines=True, height=300)
     st.caption(f"{fmt.exact(estimate(text, model))} tokens (estimate), beside the system prompt")
@@ -50,7 +50,7 @@ def database(page: str) -> None:
     with st.expander("Which table and column is what", type="compact"):
         roles.roles(page)
     uploads.notes(catalog.notes)
-    name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table", width=320)
+    name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table.{state.data().id}", width=320)
     start = _start_of_page(page, f"table.{name}", catalog.tables[name].rows)
     st.dataframe([{k: _cell(v) for k, v in row.items()} for row in catalog.rows(name, PAGE, start)], hide_index=True,
                  key=f"{page}.rows", height="content")
@@ -60,8 +60,9 @@ def _start_of_page(page: str, what: str, rows: int) -> int:
     pages = max(1, -(-rows // PAGE))
     if pages == 1:
         return 0
-    number = st.number_input(f"Page of {pages:,}", 1, pages, key=f"{page}.page.{what}", width=160)
-    return (min(number, pages) - 1) * PAGE
+    number = st.number_input(f"Page of {pages:,}", 1, pages, key=f"{page}.page.{what}.{state.data().id}",
+                             width=160)
+    return (number - 1) * PAGE
 
 
 def _row(ticket: Ticket) -> dict[str, str]:

@@ -6,9 +6,10 @@ as plain data and is written to the store at every change; `?desk=` in the URL f
 
 from __future__ import annotations
 
+import importlib
 import secrets
+import threading
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -18,7 +19,7 @@ from lib.catalog import Catalog, empty_catalog, open_catalog
 from lib.design import Design
 from lib.errors import StoreError
 from lib.runs.job import Runs
-from lib.runs.store import Run, Store
+from lib.runs.store import CallRow, Run, Store
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
@@ -75,9 +76,19 @@ def enter() -> None:
     if session.get("desk_id") != wanted:
         session["desk_id"] = wanted
         session["desk"] = {**_empty_desk(), **(store().load_desk(wanted) or {})}
-    if params.get("run") and params["run"] != desk()["group"]:
-        keep(group=params["run"])
+    _follow(params.get("run", ""))
     _show_in_url(desk=wanted, run=desk()["group"])
+
+
+def _follow(wanted: str) -> None:
+    """Puts the run of a link on the desk, unless it is not in the store."""
+    if wanted in ("", desk()["group"]):
+        return
+    if store().group(wanted):
+        keep(group=wanted)
+    else:
+        st.query_params.pop("run")
+        st.toast("The run of this link is not in the store (any more).", icon=":material/link_off:")
 
 
 def desk() -> dict[str, Any]:
@@ -204,11 +215,18 @@ def start_runs(shapes: list[str], connection: Any, chosen: Data) -> None:
 
 
 def resume_run(run_id: str, connection: Any) -> None:
+    st.session_state.get("_stopping", set()).discard(run_id)
     runs().resume(run_id, connection.connect)
 
 
 def stop_run(run_id: str) -> None:
+    st.session_state.setdefault("_stopping", set()).add(run_id)
     runs().stop(run_id)
+
+
+def is_stopping(run: Run) -> bool:
+    """Stop was pressed here, and calls in flight have not ended yet."""
+    return is_active(run) and run.id in st.session_state.get("_stopping", ())
 
 
 def open_group(group: str) -> None:
@@ -238,6 +256,25 @@ def group_before(runs_now: list[Run]) -> list[Run]:
     return []
 
 
+def calls(run_id: str) -> list[CallRow]:
+    """All calls of a run so far. Only those that are new since anybody last looked are read from the store."""
+    seen = _seen(str(settings().store), run_id)
+    with seen.lock:
+        seen.rows += store().calls(run_id, after=seen.rows[-1].id if seen.rows else 0)
+        return list(seen.rows)
+
+
+class _Seen:
+    def __init__(self):
+        self.rows: list[CallRow] = []
+        self.lock = threading.Lock()
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _seen(path: str, run_id: str) -> _Seen:
+    return _Seen()
+
+
 def is_mine(run: Run) -> bool:
     """Whether this visitor may stop or resume the run."""
     return not shared() or run.desk == desk_id()
@@ -250,13 +287,11 @@ def is_active(run: Run) -> bool:
 @st.cache_resource(show_spinner=False)
 def warm() -> None:
     """Loads the slow libraries in the background, after the first page was sent."""
-    import threading
+    timer = threading.Timer(1.0, _import_slow_libraries)
+    timer.daemon = True
+    timer.start()
 
-    threading.Timer(1.0, partial(_import, ("altair", "anthropic"))).start()
 
-
-def _import(names: tuple[str, ...]) -> None:
-    import importlib
-
-    for name in names:
+def _import_slow_libraries() -> None:
+    for name in ("altair", "anthropic"):
         importlib.import_module(name)

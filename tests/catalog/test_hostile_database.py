@@ -64,6 +64,13 @@ def test_a_generated_column_cannot_unfold_a_small_file():
                "INSERT INTO g(x) VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9);")
 
 
+def test_columns_added_later_cannot_unfold_a_small_file():
+    added = "".join(f"ALTER TABLE g ADD COLUMN c{i};" for i in range(1_000))
+    rows = ", ".join("(1)" for _ in range(30_000))
+    with pytest.raises(UnreadableFile, match="several times its size"):
+        opened(f"CREATE TABLE g(x); INSERT INTO g VALUES {rows}; {added}")
+
+
 def test_virtual_tables_and_triggers_do_not_come_along():
     catalog = opened("CREATE VIRTUAL TABLE docs USING fts5(body); CREATE VIEW v AS SELECT * FROM docs;"
                      "CREATE TRIGGER t AFTER INSERT ON products BEGIN DELETE FROM products; END;")

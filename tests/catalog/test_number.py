@@ -14,6 +14,7 @@ def test_certain_numbers_are_read(text, value):
 
 
 @pytest.mark.parametrize("text", ["1.299", "1,000", "free", "N/A", "", None, "1e5", "nan", "inf", "-", "--5", "1 2",
-                                  "12%", "1.2.3", "1,29,99", "0071-A", "٣", True, float("nan"), float("inf"), "9" * 1000])
+                                  "12%", "1.2.3",
+                                  "1,29,99", "0071-A", "٣", True, float("nan"), float("inf"), "9" * 1000])
 def test_what_is_ambiguous_or_no_number_is_none_and_never_zero(text):
     assert number(text) is None

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from lib.client.clock import Clock
 from lib.client.layers import LayeredClient, layered, step
 from lib.client.ledger import ledger
+from lib.client.timeline import ClockTime
 from lib.errors import (
     BudgetReached,
     Busy,
@@ -65,7 +67,7 @@ def client_for(store: Store, *outcomes, before=()) -> LayeredClient:
             raise outcome
         return outcome
 
-    book = ledger(store, "r1", SteppingClock(), partial(cost, PRICES))
+    book = ledger(store, "r1", ClockTime(SteppingClock()), partial(cost, PRICES))
     return layered(LayeredClient(send), *before, book)
 
 
@@ -181,7 +183,7 @@ def test_a_run_whose_rows_can_no_longer_be_kept_ends(store: Store):
 def test_five_hundred_calls_of_sixteen_workers_add_up(store: Store):
     client = layered(SimpleNamespace(messages=SimpleNamespace(
         create=lambda **request: {"stop_reason": "end_turn", "usage": {"input_tokens": 10, "output_tokens": 1}})),
-        ledger(store, "r1", price=partial(cost, PRICES)))
+        ledger(store, "r1", ClockTime(Clock()), partial(cost, PRICES)))
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda i: ask(client, f"ticket {i}"), range(500)))
     totals, rows = store.totals("r1"), store.calls("r1")

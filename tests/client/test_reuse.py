@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lib.client.clock import Clock
 from lib.client.layers import Call, LayeredClient, layered
 from lib.client.ledger import ledger
 from lib.client.reuse import reuse
+from lib.client.timeline import ClockTime
 from lib.errors import ServerTrouble
 from lib.messages import as_dict, text_of
 from lib.runs.store import Run, Store
@@ -48,7 +50,7 @@ class Server:
 
 
 def session(store: Store, server: Server, run_id: str = "r1") -> LayeredClient:
-    return layered(LayeredClient(server.send), reuse(store, run_id), ledger(store, run_id))
+    return layered(LayeredClient(server.send), reuse(store, run_id), ledger(store, run_id, ClockTime(Clock())))
 
 
 def ask(client, *texts: str, **fields):

@@ -72,3 +72,19 @@ def test_unknown_prices_and_tokens_are_words_and_never_zero(visit, store, sample
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_says_who_answers(visit, page):
     assert "Rules on this machine write the replies, not a model." in everything(visit(page))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_setting_that_makes_no_sense_is_one_line_and_no_page(visit, monkeypatch, page):
+    monkeypatch.setenv("PLAYGROUND_SPEED", "fast")
+    app = visit(page)
+    sound(app)
+    assert "PLAYGROUND_SPEED is 'fast'" in literal(app)
+
+
+def test_a_link_to_a_run_that_is_gone_leaves_the_last_run_in_place(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline")
+    app = visit("run", "g1")
+    app.query_params["run"] = "no-such-group"
+    app.run()
+    assert app.session_state["desk"]["group"] == "g1"

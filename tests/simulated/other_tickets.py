@@ -67,4 +67,43 @@ RETOLD = (     # the lexicon's concept, subject, body
      "The download of last year's orders stops after 5,000 rows without any warning; smaller ranges are complete."),
     ("emails land in spam", "Receipts",
      "Our guests tell us they do not get the booking confirmation. Those with Gmail find it in the junk folder."),
+    ("single sign-on broken", "Door closed",
+     "Our staff authenticate against PingFederate. Since your maintenance on Sunday each of them is thrown out "
+     "right after approving. The admin console says the response could not be validated because of an unknown "
+     "issuer key. Accounts with a plain password are not hit."),
+    ("single sign-on broken", "nobody can work",
+     "Monday 8am and the whole office is locked out. We press the 'Sign in with Contoso' button, do the "
+     "Authenticator, and end up at the same screen. Our IT says nothing changed here. IT also mentions that your "
+     "signing cert expired?"),
+    ("duplicate charge", "Money taken two times",
+     "My wife booked one massage and the bank took 65 euros and then 65 euros more. Your receipt shows only one."),
+    ("duplicate charge", "reconciliation",
+     "In Stripe I count 12 transactions for 11 invoices. Invoice 4471 went through at 10:02:11 and once more at "
+     "10:03:12 with the same token. The client wants the surplus back."),
+    ("duplicate charge", "Rechnung 20331",
+     "Sehr geehrte Damen und Herren, der Betrag von 119,00 EUR wurde am 3. und am 4. November eingezogen, obwohl "
+     "nur eine Rechnung existiert."),
+    ("time zone shift", "Kunden kommen zu früh",
+     "Seit dem letzten Wochenende stehen die Termine im Handykalender unserer Kunden 60 Minuten zu früh. In Ihrem "
+     "System stimmt alles."),
+    ("time zone shift", "schedule shift",
+     "Our Phoenix branch is fine, but Denver and Boise see all of next week's jobs sixty minutes ahead in Google. "
+     "We noticed it right after the clocks changed."),
+    ("time zone shift", "my calendar is lying",
+     "You say 3pm, my Outlook says 2pm. Every appointment, since Sunday."),
+    ("export cut off", "quarterly file",
+     "I ask for Q3 and get July and half of August, then the sheet simply stops. No warning. Two other colleagues "
+     "see the same."),
+    ("export cut off", "report never finishes",
+     "The yearly revenue report runs and runs and finally shows a gateway error. If I take a month at a time it is"
+     " fine."),
+    ("export cut off", "No puedo descargar",
+     "Cuando exporto las facturas del año, el fichero llega cortado en la línea 5000."),
+    ("emails land in spam", "customers complain",
+     "Half of my clients did not get yesterday's reminder. The ones at Yahoo and iCloud, mostly. Your log claims "
+     "all were sent."),
+    ("emails land in spam", "Newsletter?",
+     "Our IT found your mails in the quarantine of our Barracuda filter, marked as spoofed since they fail DMARC."),
+    ("emails land in spam", "Keine Bestätigung",
+     "Unsere Gäste bekommen seit Tagen keine Bestätigungsmail mehr. Im Spam-Ordner war sie bei zweien."),
 )

@@ -1,6 +1,7 @@
 """Merging, summarising, reading a prompt's wishes, and answering in the shape that it asks for."""
 
 import json
+import time
 
 import pytest
 
@@ -85,6 +86,15 @@ def test_the_shape_of_the_answer_is_read_from_the_prompts_example():
     assert from_schema({"type": "object", "properties": {"n": {"type": "integer"}}}) == {"n": 0}
 
 
+@pytest.mark.parametrize("text", [
+    '<ticket id="1">' * 20_000, "<" * 200_000, '{"a' * 60_000, '{"a":' * 20_000, "<label " * 50_000, '= "' * 80_000,
+    "</ticket>" * 30_000, " " * 400_000 + "x", "one of: " + "- a\n" * 40_000, "json only " * 30_000])
+def test_no_prompt_takes_long_to_read(text):
+    started = time.process_time()
+    reply(text, text)
+    assert time.process_time() - started < 3
+
+
 def test_merging_places_every_label_once_and_keeps_different_causes_apart():
     given = {"duplicate charge": 4, "customer charged twice": 2, "time zone shift": 3, "daylight saving offset": 1,
              "zip stuck": 1, "stuck zip on bag": 1, "wet socks": 1}
@@ -105,10 +115,11 @@ def test_labels_with_markup_come_back_as_they_are():
 
 def test_a_summary_names_tickets_it_was_given_and_quotes_them_exactly():
     tickets = [TICKET, Ticket("T-10", "T-10", "two payments", "The bank shows two payments of 9.99 on Monday.")]
-    data = prompts.render_cause("duplicate charge", 7, tickets, [{"title": "Card retries sent twice"}])
+    data = prompts.render_cause("duplicate charge", 7, tickets, [
+        {"title": "Font file missing"}, {"title": "Payment sent twice"}])
     found = json.loads(reply(prompts.SUMMARY, data))
     assert set(found["ticket_ids"]) == {"T-9", "T-10"}
-    assert "7 tickets report duplicate charge." in found["summary"] and "Card retries sent twice" in found["summary"]
+    assert "7 tickets point to duplicate charge." in found["summary"] and "Payment sent twice" in found["summary"]
     assert 2 <= found["summary"].count(". ") + 1 <= 3
 
 

@@ -1,5 +1,7 @@
 """The simulated Messages API through the real SDK: what it refuses and in which words, and what its replies hold."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import anthropic
 import httpx2
 import pytest
@@ -209,6 +211,17 @@ def test_the_same_request_gets_the_same_reply_and_another_one_another_id():
     first, second, other = ask(), ask(), ask(messages=[{"role": "user", "content": "ho"}])
     assert first.to_dict() == second.to_dict()
     assert first.id != other.id
+
+
+def test_replies_do_not_depend_on_other_calls_at_the_same_time():
+    sdk = client()
+    requests = [{"model": MODEL, "max_tokens": 1024, "system": LABEL,
+                 "messages": [{"role": "user", "content": TICKET.replace("booking", f"booking {i}")}]}
+                for i in range(40)]
+    alone = [sdk.messages.create(**r).to_dict() for r in requests]
+    with ThreadPoolExecutor(8) as pool:
+        together = [m.to_dict() for m in pool.map(lambda r: sdk.messages.create(**r), requests)]
+    assert together == alone
 
 
 def test_a_tool_call_comes_with_its_own_id_and_stop_reason():

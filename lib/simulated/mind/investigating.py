@@ -12,7 +12,7 @@ from typing import Any
 from lib.models import model
 from lib.simulated.mind import reading
 from lib.simulated.mind.answers import reply_text
-from lib.simulated.mind.labelling import concept_of, label, label_from
+from lib.simulated.mind.labelling import label, label_from
 from lib.simulated.mind.memory import Done, Memory, Seen, remember
 from lib.simulated.mind.merging import merge, names_by_label
 from lib.simulated.mind.reading import Ask
@@ -53,6 +53,8 @@ def next_step(request: Mapping[str, Any], ask: Ask) -> list[dict[str, Any]]:
     for need, inputs in _plan(memory, tools, ask, request):
         said = [{"type": "text", "text": _SAID[need]}] if not memory.of(need) else []
         return said + [{"type": "tool_use", "name": tools[need].name, "input": i} for i in inputs]
+    if (request.get("tool_choice") or {}).get("type") == "any":
+        return [_bare_call(request["tools"][0])]
     return [{"type": "text", "text": _final(memory, ask, request)}]
 
 
@@ -84,7 +86,11 @@ def _forced(request: Mapping[str, Any]) -> dict[str, Any] | None:
     """The call that tool_choice `tool` demands, its arguments no better than the schema's defaults."""
     choice = request.get("tool_choice") or {}
     tool = next((t for t in request["tools"] if choice.get("type") == "tool" and t["name"] == choice.get("name")), None)
-    return {"type": "tool_use", "name": tool["name"], "input": offered(tool).with_defaults({})} if tool else None
+    return _bare_call(tool) if tool else None
+
+
+def _bare_call(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "tool_use", "name": tool["name"], "input": offered(tool).with_defaults({})}
 
 
 # --- finding and reading tickets -------------------------------------------------------------------------------------
@@ -267,18 +273,17 @@ def _final(memory: Memory, ask: Ask, request: Mapping[str, Any]) -> str:
     return reply_text(ask, {"groups": rows, "count": len(memory.tickets)}, prose, ask.data)
 
 
-def _row(found: _Found, incidents: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    fitting = [title for title, concept in incidents if concept and concept == concept_of(found.cause)]
+def _row(found: _Found, incidents: Sequence[str]) -> dict[str, Any]:
     tickets = [reading.Ticket(t.id, t.subject, t.body) for t in found.tickets]
-    summary = summarise(found.cause, found.count, tickets, fitting)
+    summary = summarise(found.cause, found.count, tickets, incidents)
     return {"cause": found.cause, "count": found.count, "ticket_ids": [t.id for t in tickets],
             "customers": found.customers,
             "customer_ids": list(dict.fromkeys(t.customer for t in found.tickets if t.customer)),
             "summary": summary.text, "evidence": label(tickets[0].subject, tickets[0].body).evidence}
 
 
-def _incidents(memory: Memory) -> list[tuple[str, str]]:
-    """(title, concept) of every incident that was looked up."""
+def _incidents(memory: Memory) -> list[str]:
+    """Title and detail of every incident that was looked up."""
     rows = [row for d in memory.of("incidents") if not d.failed for row in _rows(d.result)]
-    texts = [(str(row.get("title") or row.get("name") or ""), str(row.get("detail") or "")) for row in rows]
-    return [(title, label(title, detail).concept) for title, detail in texts if title]
+    return [f"{row.get('title') or row.get('name') or ''}: {row.get('detail') or row.get('description') or ''}"
+            for row in rows]

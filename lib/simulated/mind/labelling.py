@@ -24,7 +24,7 @@ class Label:
     concept: str            # the lexicon's concept, "" where the cause is in the ticket's own words
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=8_192)
 def label(subject: str, body: str) -> Label:
     """The main root cause of a ticket. The same text always gets the same label."""
     told = sentences(subject, body)
@@ -33,7 +33,8 @@ def label(subject: str, body: str) -> Label:
         return _own_words(told)
     concept = max(totals, key=lambda c: (totals[c], -c))
     cause = pick(CONCEPTS[concept].names, subject + body)
-    return Label(cause, _quote(told[best[concept]]), CONCEPTS[concept].name)
+    shown = told[best[concept]]
+    return Label(cause, _quote(shown if shown.in_body else _main(told)), CONCEPTS[concept].name)
 
 
 def label_from(allowed: Sequence[str], subject: str, body: str) -> Label:
@@ -57,6 +58,13 @@ def concept_of(name: str) -> str:
     totals, _ = _scores([Sentence(name, words(name), 1.0)])
     sure = totals and max(totals.values()) >= _ENOUGH
     return CONCEPTS[max(totals, key=lambda c: (totals[c], -c))].name if sure else ""
+
+
+def speaks_of(cause: str, text: str) -> float:
+    """How much a text has to say about a cause of the lexicon, 0 for nothing or for a cause in other words."""
+    about = concept_of(cause)
+    totals, _ = _scores(sentences("", text))
+    return next((score for c, score in totals.items() if CONCEPTS[c].name == about), 0.0)
 
 
 def stem(word: str) -> str:
@@ -163,7 +171,7 @@ def _scores(told: Sequence[Sentence]) -> tuple[dict[int, float], dict[int, int]]
             else:
                 continue
             best[cue] = max(best.get(cue, 0.0), score)
-            spoken[concept, i] += score if sentence.in_body else score / 100
+            spoken[concept, i] += score if sentence.in_body else score / 100    # quotes are taken from the body
     totals: dict[int, float] = defaultdict(float)
     for cue, score in best.items():
         totals[index.cues[cue][0]] += score
@@ -189,20 +197,21 @@ def _quote(sentence: Sentence) -> str:
 # --- the ticket's own words ------------------------------------------------------------------------------------------
 
 _STOP = frozenset(words("""
-    a an and any are as at be been being but by can could did do does doing done for from get gets getting got
-    had has have having he hello help her hey hi him his how i i'd i'll i'm i've if in into is it it's its just
-    keep keeps kind let like made make makes making many may me might more most much my need needs no not now of
-    off on once one only or our out over own please really same she should since so some still such than thank
-    thanks that that's the their them then there these they this those through to too try trying tried two under
-    until up us use used using very want was we we're we've were what when where which while who why will with
-    would yet you your yours dear team regards today yesterday tomorrow week weeks day days month year again
-    also after before because about all every each even ever both few first last next new old other another well
-    way thing things lot bit quite rather almost already always never maybe perhaps sure hope problem problems
-    issue issues question support ticket customer something anything everything nothing since during back went
-    goes going gone came come comes says said tell told happened happens happen am pm der die das und ist nicht
-    ein eine ich wir mit auf zu im in es den dem von fur sie bei el la los las un una y de que en no con por
-    para mi se lo al es nos le les des du et est pas je nous vous une sur dans o os as um uma e do da em com nao
-    meu minha
+    sehr geehrte geehrter damen herren hallo guten tag hola buenos dias buenas bonjour bom dia a an and any are
+    as at be been being but by can could did do does doing done for from get gets getting got had has have
+    having he hello help her hey hi him his how i i'd i'll i'm i've if in into is it it's its just keep keeps
+    kind let like made make makes making many may me might more most much my need needs no not now of off on
+    once one only or our out over own please really same she should since so some still such than thank thanks
+    that that's the their them then there these they this those through to too try trying tried two under until
+    up us use used using very want was we we're we've were what when where which while who why will with would
+    yet you your yours dear team regards today yesterday tomorrow week weeks day days month year again also
+    after before because about all every each even ever both few first last next new old other another well way
+    thing things lot bit quite rather almost already always never maybe perhaps sure hope problem problems issue
+    issues question support ticket customer something anything everything nothing since during back went goes
+    going gone came come comes says said tell told happened happens happen am pm der die das und ist nicht ein
+    eine ich wir mit auf zu im in es den dem von fur sie bei el la los las un una y de que en no con por para mi
+    se lo al es nos le les des du et est pas je nous vous une sur dans o os as um uma e do da em com nao meu
+    minha
 """))
 _FAULTS = {
     "broken": "brok* break* kaputt* defekt* defect* cass* quebrad*", "snapped": "snap*", "cracked": "crack* riss*",

@@ -63,14 +63,16 @@ CONCEPTS: tuple[Concept, ...] = (
             3 okta|azure_ad|entra|onelogin|adfs|identity_provider|idp|keycloak|jumpcloud|pingid
             2.5 company_login|work_login|work_account|company_account|company_page|corporate_login|firmenkonto|
                 company_google
-            3 signature|signed|fingerprint|thumbprint|key_id|trusted|untrusted|metadata login*|log*|sign*|reply|key|
-                mismatch|invalid|verified|response
+            3 signature|signed|signing|issuer|fingerprint|thumbprint|key_id|trusted|untrusted|metadata|unknown_key
+                login*|log*|sign*|reply|key|validated|expired|mismatch|invalid|verified|response
             2.5 certificat*|zertifikat*|certificado* login*|log*|sign*|rotat*|renew*|idp|saml|swap*
             2 everyone|everybody|every_user|nobody|staff|users|all|none|whole {_ENTER}
             2.5 back|dropped|drops|lands|round_and_round|merry_go_round button|signed_in|login_page|start_page|
                 tile_page|login_screen|microsoft|google
             1.5 password|passwort|passwords gets|get|got|straight_in|works|ok|unaffected|kommt|damit|logs
             1.5 {_ENTER} {_FAIL}
+            2 authenticat*|pingfederate|approve|approves|approving thrown_out|kicked_out|sent_back|back|after|again|
+                validated|everyone|staff|users|each
             1.5 re_exchange|exchange|new|current xml|certificate|metadata|signing_key
         """),
         _concept("password reset failure", "password reset link not working, cannot reset password", f"""
@@ -114,9 +116,14 @@ CONCEPTS: tuple[Concept, ...] = (
             2.5 #same_amount
             2.5 #same_amount|#double_amount card*|bank*|visa|paid|charge*|payment*|banco
             3 #double_amount
+            2 charge|charged|charges again|both|captured
+            3 once_more|surplus|additional|again invoice*|transaction*|charge*|debit*|payment*|amount|card
+            3 eingezogen|abgebucht|belastet|gebucht und_am|erneut|nochmal|noch_einmal|wieder|obwohl|nur_eine|
+                nur_einmal
             2 same_amount|same_card|once|one_time|one_payment|one_receipt card|bank|pressed|tapped|charge*|two_times|
                 twice
-            1.5 retr*|trying_again|pressed_once payment*|charge*|card*|message
+            1.5 retr*|repeat*|trying_again|pressed_once|sent_again|second_time|idempoten* payment*|charge*|card*|
+                message
             1.5 bank shows|two|both|twice|extra
         """),
         _concept("wrong invoice amount", "incorrect invoice total, invoice calculation error", """
@@ -169,6 +176,8 @@ CONCEPTS: tuple[Concept, ...] = (
             2 daylight|dst|time_zone*|timezone*|utc_offset
             4 zeitumstellung|sommerzeit|winterzeit|zeitzone*|horario_de_verano|zona_horaria|fuseau|heure_d'ete|
                 heure_d'hiver|fuso_horario|horario_de_verao
+            4 60_minuten|eine_stunde|1_stunde|60_minutos|60_minutes fruh|zu_fruh|spat|zu_spat|fruher|spater|tarde|
+                temprano|antes|tot|tard|ahead|early
             3.5 stunde|una_hora|une_heure|uma_hora spater|fruher|verschoben|falsch|antes|mas_tarde|adelant*|trop_tot|
                 plus_tot|decal*|depois|adiant*
             2.5 #hour_apart

@@ -81,7 +81,7 @@ def _completed(known: Seen | None, seen: Seen) -> Seen:
                              if (value := getattr(seen, name))})
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
@@ -89,7 +89,7 @@ def _parsed(text: str) -> Any:
         return text
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _tickets_in(text: str) -> tuple[Seen, ...]:
     return tuple(_walk(_parsed(text)))
 

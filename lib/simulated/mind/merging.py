@@ -27,18 +27,26 @@ def merge(counts: Iterable[tuple[str, int]]) -> list[Group]:
     given: dict[str, int] = {}
     for label, count in counts:
         given[label] = given.get(label, 0) + count
-    clusters: list[list[str]] = []
+    known: dict[str, list[str]] = {}
+    others: list[list[str]] = []
     for label in given:
-        home = next((c for c in clusters if any(same_cause(label, other) for other in c)), None)
-        home.append(label) if home else clusters.append([label])
-    return sorted((_group(c, given) for c in clusters), key=lambda g: -g.count)
+        concept = _concept(label)
+        if concept:
+            known.setdefault(concept, []).append(label)
+        else:
+            _join(others, label)
+    return sorted((_group(c, given) for c in (*known.values(), *others)), key=lambda g: -g.count)
 
 
-@lru_cache(maxsize=16_384)
-def same_cause(one: str, other: str) -> bool:
-    a, b = _concept(one), _concept(other)
-    if a or b:
-        return a == b
+def _join(clusters: list[list[str]], label: str) -> None:
+    home = next((c for c in clusters if any(_share_words(label, other) for other in c)), None)
+    if home is None:
+        clusters.append([label])
+    else:
+        home.append(label)
+
+
+def _share_words(one: str, other: str) -> bool:
     mine, theirs = _stems(one), _stems(other)
     return bool(mine and theirs) and len(mine & theirs) / min(len(mine), len(theirs)) >= _ENOUGH_SHARED
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 from typing import Any
 
-_TICKET = re.compile(r"<ticket\b([^>]*)>(.*?)</ticket>", re.S | re.I)
-_LABEL = re.compile(r"<label\b([^>]*)>(.*?)</label>", re.S | re.I)
-_CAUSE = re.compile(r"<cause\b([^>]*)>(.*)</cause>", re.S | re.I)
-_INCIDENT = re.compile(r"<incident\b([^>]*)>(.*?)</incident>", re.S | re.I)
-_FIELD = {name: re.compile(rf"<{name}>(.*?)</{name}>", re.S | re.I) for name in ("subject", "body")}
-_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*\"([^\"]*)\"")
-_TAG = re.compile(r"</?\w+[^>]*>")
+_ATTRIBUTE = re.compile(r"([\w-]{1,40})=\"([^\"]*)\"")
+_TAG = re.compile(r"</?\w[^<>]{0,2000}>")
+_DEEPEST = 8                # levels of an example that are read
+_LONGEST = 20_000           # characters of a prompt in which an example is looked for
 _ONLY_JSON = re.compile(
     r"\bjson\b[^.\n]{0,30}\b(only|alone)\b|\b(only|just|nothing but|strictly|exclusively|single)\b[^.\n]{0,40}\bjson\b"
     r"|\b(no|without) (prose|other text|extra text|explanation|commentary|markdown|code fence)"
@@ -69,7 +66,7 @@ def text_of(content: Any) -> str:
 def tickets(data: str) -> list[Ticket]:
     """The tagged tickets in a text; a text without such tags is one ticket, its first line the subject."""
     found = [Ticket(_attributes(a).get("id", ""), _field("subject", inner), _field("body", inner) or _plain(inner))
-             for a, inner in _TICKET.findall(data)]
+             for a, inner in _tagged("ticket", data)]
     if found:
         return found
     subject, _, body = _plain(data).strip().partition("\n")
@@ -78,7 +75,8 @@ def tickets(data: str) -> list[Ticket]:
 
 def labels(data: str) -> list[tuple[str, int]]:
     """Tagged labels with their counts; without tags, one label a line, `label: 3` or `3 x label`."""
-    tagged = [(unescape(inner).strip(), _count(_attributes(a).get("count", "1"))) for a, inner in _LABEL.findall(data)]
+    tagged = [(unescape(inner).strip(), _count(_attributes(attributes).get("count", "1")))
+              for attributes, inner in _tagged("label", data)]
     if tagged:
         return tagged
     lines = (re.match(r"^\s*[-*•]?\s*(?:(\d+)\s*[x×:]\s*)?(.+?)(?:\s*[:(×x]\s*(\d+)\)?)?\s*$", line)
@@ -88,26 +86,34 @@ def labels(data: str) -> list[tuple[str, int]]:
 
 def cause(data: str) -> tuple[str, int | None]:
     """Name and number of tickets of the cause that a summary is asked for."""
-    found = _CAUSE.search(data)
-    given = _attributes(found[1]) if found else {}
+    given = next((_attributes(attributes) for attributes, _ in _tagged("cause", data)), {})
     count = given.get("tickets", given.get("count", ""))
     return given.get("name", ""), int(count) if count.isdigit() else None
 
 
 def incidents(data: str) -> list[str]:
-    return [_plain(inner).strip() for _, inner in _INCIDENT.findall(data)]
+    return [_plain(inner).strip() for _, inner in _tagged("incident", data)]
 
 
 def has_labels(data: str) -> bool:
-    return bool(_LABEL.search(data))
+    return any(_tagged("label", data))
 
 
 def has_cause(data: str) -> bool:
-    return bool(_CAUSE.search(data))
+    return any(_tagged("cause", data))
 
 
 def has_tickets(data: str) -> bool:
-    return bool(_TICKET.search(data))
+    return any(_tagged("ticket", data))
+
+
+def _tagged(name: str, data: str) -> Iterator[tuple[str, str]]:
+    """(attributes, content) of every closed tag; work grows with the text only, however broken its tags are."""
+    parts = re.split(rf"</{name}>", data, flags=re.I)
+    for part in parts[:-1]:
+        *_, opening = (None, *re.finditer(rf"<{name}\b([^<>]{{0,2000}})>", part, re.I))
+        if opening:
+            yield opening[1], part[opening.end():]
 
 
 def _attributes(text: str) -> dict[str, str]:
@@ -115,8 +121,7 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _field(name: str, inner: str) -> str:
-    found = _FIELD[name].search(inner)
-    return unescape(found[1]) if found else ""
+    return next((unescape(content) for _, content in _tagged(name, inner)), "")
 
 
 def _plain(text: str) -> str:
@@ -156,8 +161,9 @@ def _item(text: str) -> str:
 @lru_cache(maxsize=64)
 def template_in(text: str) -> Any:
     """The first JSON-like object with quoted keys that a prompt shows, loosely read; None where there is none."""
-    for start in re.finditer(r"\{\s*\"\w", text):
-        value, end = _value(text, start.start())
+    text = text[:_LONGEST]
+    for start in re.finditer(r"\{\s{0,40}\"\w", text):
+        value, end = _value(text, start.start(), 0)
         if end and value:
             return value
     return None
@@ -175,15 +181,15 @@ def from_schema(schema: Mapping[str, Any]) -> Any:
     return {"integer": 0, "number": 0.5, "boolean": False}.get(kind, "")
 
 
-def _value(text: str, i: int) -> tuple[Any, int]:
-    """One JSON-like value from position i and where it ends; (None, 0) where it is broken."""
+def _value(text: str, i: int, depth: int) -> tuple[Any, int]:
+    """One JSON-like value from position i and where it ends; (None, 0) where it is broken or too deep."""
     i = _skip(text, i)
-    if i >= len(text):
+    if i >= len(text) or depth > _DEEPEST:
         return None, 0
     if text[i] == "{":
-        return _object(text, i + 1)
+        return _object(text, i + 1, depth + 1)
     if text[i] == "[":
-        return _array(text, i + 1)
+        return _array(text, i + 1, depth + 1)
     if text[i] == '"':
         found = re.compile(r'"((?:[^"\\]|\\.)*)"').match(text, i)
         return (found[1], found.end()) if found else (None, 0)
@@ -200,7 +206,7 @@ def _bare(text: str) -> Any:
     return False if text in ("true", "false", "bool", "<bool>", "true|false") else text
 
 
-def _object(text: str, i: int) -> tuple[Any, int]:
+def _object(text: str, i: int, depth: int) -> tuple[Any, int]:
     found: dict[str, Any] = {}
     while True:
         i = _skip(text, i)
@@ -209,18 +215,18 @@ def _object(text: str, i: int) -> tuple[Any, int]:
         key = re.compile(r'"([^"]+)"\s*:').match(text, i)
         if not key:
             return None, 0
-        found[key[1]], i = _value(text, key.end())
+        found[key[1]], i = _value(text, key.end(), depth)
         if not i:
             return None, 0
 
 
-def _array(text: str, i: int) -> tuple[Any, int]:
+def _array(text: str, i: int, depth: int) -> tuple[Any, int]:
     found: list[Any] = []
     while True:
         i = _skip(text, i)
         if text[i:i + 1] == "]":
             return found, i + 1
-        value, i = _value(text, i)
+        value, i = _value(text, i, depth)
         if not i:
             return None, 0
         if value not in ("...", "…"):

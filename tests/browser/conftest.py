@@ -1,0 +1,81 @@
+"""A playground served to a real Chromium, each test with a store of its own. Nothing may leave this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+SPEED = "200"       # simulated seconds per real one: slow enough to see a run while it works
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not path:
+        pytest.fail("No Chromium found: install it (Debian: apt-get install chromium) or set CHROMIUM to its path.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def address(tmp_path):
+    """The address of a playground that was just started, as soon as it answers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "PLAYGROUND_"))}
+    environment |= {"PLAYGROUND_STORE": str(tmp_path / "runs.sqlite"), "PLAYGROUND_SPEED": SPEED}
+    with open(tmp_path / "server.log", "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}",
+             "--server.fileWatcherType=none"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        _wait_until_it_answers(f"http://localhost:{port}/_stcore/health", server)
+        yield f"http://localhost:{port}"
+    finally:
+        server.terminate()
+        server.wait(20)
+    told = (tmp_path / "server.log").read_text()
+    assert "Traceback" not in told, told
+
+
+@pytest.fixture
+def page(chromium, address):
+    """An open start page. The test fails if the page asks any other machine for anything, or shows an exception."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    opened: Page = context.new_page()
+    opened.set_default_timeout(30_000)
+    strangers: list[str] = []
+    opened.on("request", lambda request: strangers.append(request.url)
+              if urlsplit(request.url).hostname not in (None, "localhost", "127.0.0.1") else None)
+    opened.goto(address)
+    yield opened
+    assert opened.get_by_test_id("stException").count() == 0
+    context.close()
+    assert strangers == []
+
+
+def _wait_until_it_answers(url: str, server: subprocess.Popen) -> None:
+    for _ in range(600):
+        try:
+            if urllib.request.urlopen(url, timeout=1).status == 200:
+                return
+        except OSError:
+            assert server.poll() is None, "the server ended before it answered"
+            time.sleep(0.05)
+    raise AssertionError("the server did not answer within 30 seconds")

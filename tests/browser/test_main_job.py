@@ -1,0 +1,99 @@
+"""The main jobs in a real browser: run the sample, bring other tickets, edit and run again, come back later."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from playwright.sync_api import Page, expect
+
+# Written by someone who never saw the sample: semicolons, cp1252, German headers, ids with leading zeros.
+GARDEN_SHOP = "\n".join([
+    "Vorgang;Kundennr;Betreff;Nachricht;Eingang",
+    "00071;K-9;Paket nicht da;\"Die Sendung steht seit acht Tagen auf „in Zustellung“, hier ist nichts angekommen.\";01.10.2026",
+    "00072;K-4;Where is my parcel;\"Tracking has not moved for nine days; the parcel never arrived at my door.\";02.10.2026",
+    "00073;K-9;Zweimal abgebucht;\"Sie haben 49,90 € doppelt abgebucht. Bitte eine Zahlung zurück.\";02.10.2026",
+    "00074;K-2;Parcel lost?;\"My order never arrived. The courier says delivered, the neighbour has nothing.\";03.10.2026",
+    "00075;K-7;Broken pot;\"The pot came out of the box in three pieces, badly packed.\";03.10.2026",
+    "00076;K-3;Charged two times;\"My card shows the same amount twice for one order.\";04.10.2026",
+    "00077;K-8;Delivery late;\"Still waiting for my delivery, the parcel has not arrived after two weeks.\";05.10.2026",
+]).encode("cp1252")
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).first.click(delay=60)
+
+
+def go_to(page: Page, name: str) -> None:
+    page.get_by_role("link", name=name, exact=True).first.click(delay=60)
+
+
+def wait_until_done(page: Page) -> None:
+    expect(page.get_by_text(re.compile(r"^The agent sent .* the tokens of the pipeline")).first).to_be_visible(timeout=60_000)
+
+
+def test_the_first_page_is_there_within_three_seconds_of_the_server_answering(chromium, address):
+    context = chromium.new_context()
+    page = context.new_page()
+    began = time.monotonic()
+    page.goto(address)
+    page.get_by_role("button", name="Run the sample both ways").wait_for()
+    took = time.monotonic() - began
+    context.close()
+    assert took < 3.0
+
+
+def test_from_one_click_to_both_answers_every_call_and_the_chart(page: Page):
+    press(page, "Run the sample both ways")
+    wait_until_done(page)
+    expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
+    expect(page.get_by_text("simulated", exact=True).first).to_be_visible()
+    go_to(page, "Run")
+    expect(page.get_by_text("same tickets and customers in both").first).to_be_visible()
+    page.get_by_role("tab", name="Calls").click(delay=60)
+    expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
+    page.get_by_role("tab", name="Timeline").click(delay=60)
+    expect(page.get_by_text(re.compile("up to 8 calls at once")).first).to_be_visible()
+
+
+def test_tickets_in_a_shape_nobody_designed_for_are_read_run_and_answered(page: Page):
+    go_to(page, "Data")
+    page.locator("input[type=file]").first.set_input_files(
+        {"name": "tickets oktober.csv", "mimeType": "text/csv", "buffer": GARDEN_SHOP})
+    expect(page.get_by_text(re.compile("7 tickets of tickets oktober.csv")).first).to_be_visible()
+    expect(page.get_by_text(re.compile("cp1252")).first).to_be_visible()
+    go_to(page, "Run")
+    press(page, "Run both")
+    wait_until_done(page)
+    expect(page.get_by_text("4 tickets", exact=True).first).to_be_visible()     # four parcels that never came
+    expect(page.get_by_text("2 tickets", exact=True).first).to_be_visible()     # two double charges
+
+
+def test_an_edit_survives_pages_and_refresh_and_the_next_run_says_what_it_changed(page: Page):
+    press(page, "Run the sample both ways")
+    wait_until_done(page)
+    go_to(page, "Run")
+    page.get_by_role("tab", name="Prompts & tools").click(delay=60)
+    prompt = page.get_by_label("System prompt").first
+    edited = prompt.input_value() + "\nUse no more than three words for a cause."
+    prompt.fill(edited)
+    prompt.blur()
+    go_to(page, "Data")
+    expect(page.get_by_text("default v1 · edited").first).to_be_visible()
+    page.reload()
+    go_to(page, "Design")
+    expect(page.get_by_label("System prompt").first).to_have_value(edited)
+    go_to(page, "Run")
+    press(page, "Run both")
+    expect(page.get_by_text(re.compile("label.*prompt|prompt.*label", re.I)).first).to_be_visible(timeout=60_000)
+
+
+def test_a_run_goes_on_while_the_person_is_elsewhere_and_after_a_refresh(page: Page):
+    press(page, "Run the sample both ways")
+    expect(page.get_by_text(re.compile(r"\d+ of 46 calls|turn \d+")).first).to_be_visible()
+    go_to(page, "Design")
+    expect(page.get_by_label("System prompt").first).to_be_visible()
+    page.reload()
+    go_to(page, "Run")
+    wait_until_done(page)
+    expect(page.get_by_text("46 of 46 calls").first).to_be_visible()

@@ -1,0 +1,58 @@
+"""Simulated calls follow one another without this machine's own delays; real ones begin and end when they do."""
+
+from __future__ import annotations
+
+import threading
+
+from lib.client.timeline import ClockTime, SimulatedTime
+
+
+class FixedClock:
+    time = 100.0
+
+    def now(self) -> float:
+        return self.time
+
+
+def in_a_thread(work) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def call(timeline, step: str, seconds: float) -> tuple[float, float]:
+    began = timeline.begin(step)
+    return began, began + timeline.end(began, seconds)
+
+
+def test_a_real_call_begins_now_and_lasts_until_it_ended():
+    clock = FixedClock()
+    timeline = ClockTime(clock)
+    began = timeline.begin("agent")
+    clock.time = 103.5
+    assert (began, timeline.end(began, None)) == (100.0, 3.5)
+
+
+def test_a_duration_that_the_endpoint_states_is_taken():
+    timeline = ClockTime(FixedClock())
+    assert timeline.end(timeline.begin("agent"), 2.0) == 2.0
+
+
+def test_turns_of_one_thread_follow_without_a_gap():
+    timeline = SimulatedTime(50.0)
+    assert [call(timeline, "agent", s) for s in (2.0, 3.0)] == [(50.0, 52.0), (52.0, 55.0)]
+    assert timeline.now() == 55.0
+
+
+def test_threads_of_one_step_begin_together_and_the_next_step_begins_when_the_last_of_them_ended():
+    timeline, seen = SimulatedTime(0.0), {}
+    in_a_thread(lambda: seen.update(a=[call(timeline, "label", 2.0), call(timeline, "label", 2.0)]))
+    in_a_thread(lambda: seen.update(b=[call(timeline, "label", 5.0)]))
+    in_a_thread(lambda: seen.update(merge=call(timeline, "merge", 1.0)))
+    assert seen == {"a": [(0.0, 2.0), (2.0, 4.0)], "b": [(0.0, 5.0)], "merge": (5.0, 6.0)}
+
+
+def test_a_call_that_failed_without_a_duration_takes_no_time():
+    timeline = SimulatedTime(10.0)
+    began = timeline.begin("agent")
+    assert timeline.end(began, None) == 0.0 and timeline.now() == 10.0

@@ -1,0 +1,59 @@
+"""Drafts on top of the default design: what is typed is kept, what cannot be used is named, what is gone is ignored."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lib.task.default_design import default_design
+from lib.ui import drafts
+
+DEFAULT = default_design()
+
+
+def test_no_draft_is_the_default():
+    assert drafts.apply(DEFAULT, {}) == (DEFAULT, [])
+
+
+def test_every_field_can_be_put_in_and_read_back():
+    for field in drafts.fields(DEFAULT):
+        value = drafts.value_of(DEFAULT, field)
+        assert drafts.apply(DEFAULT, {field: value}) == (DEFAULT, []), field
+
+
+def test_a_draft_changes_only_its_field():
+    design, problems = drafts.apply(DEFAULT, {"steps.label.system": "Label it.", "limits.max_turns": 7})
+    assert not problems
+    assert drafts.changed(DEFAULT, design) == ["limits.max_turns", "steps.label.system"]
+
+
+@pytest.mark.parametrize(("text", "said"), [('{"type":', "not JSON yet"), ("[1]", "a schema is a JSON object")])
+def test_an_unusable_schema_is_named_and_the_default_stands_in(text, said):
+    design, problems = drafts.apply(DEFAULT, {"tools.tally.input_schema": text})
+    assert design == DEFAULT
+    assert [p.field for p in problems] == ["tools.tally.input_schema"] and said in problems[0].text
+
+
+def test_a_schema_is_edited_as_text():
+    schema = json.loads(drafts.value_of(DEFAULT, "tools.tally.input_schema"))
+    schema["properties"]["note"] = {"type": "string"}
+    design, _ = drafts.apply(DEFAULT, {"tools.tally.input_schema": json.dumps(schema)})
+    assert next(t for t in design.tools if t.key == "tally").input_schema == schema
+
+
+@pytest.mark.parametrize("field", ["steps.gone.system", "tools.gone.name", "limits.gone", "gone"])
+def test_a_draft_for_a_field_that_is_gone_is_ignored(field):
+    assert drafts.apply(DEFAULT, {field: "x"}) == (DEFAULT, [])
+    assert drafts.edited(DEFAULT, {field: "x"}) == []
+
+
+def test_a_new_name_alone_is_no_edit():
+    assert drafts.edited(DEFAULT, {"name": "mine"}) == []
+
+
+def test_labels_are_plain_words():
+    assert drafts.label("k") == "number of causes"
+    assert drafts.label("steps.label.system") == "label: system prompt"
+    assert drafts.label("steps.merge.max_tokens") == "merge: longest reply"
+    assert drafts.label("tools.tally.description") == "tool tally: description"
