@@ -131,12 +131,7 @@ def elapsed(totals: Totals) -> float | None:
 
 def _line(shape: str, run: Run | None) -> str:
     """One line under the figures: the reason of an end, or what the shape does."""
-    if run is None:
-        return STORIES[shape]
-    if run.error:
-        return f"{run.status}: {run.error}"
-    return {"interrupted": "interrupted: the server was restarted. Resume goes on from the last call."}.get(
-        run.status, STORIES[shape])
+    return run.error if run and run.error else STORIES[shape]
 
 
 # --- the chart -------------------------------------------------------------------------------------------------------

@@ -252,8 +252,11 @@ def _asked_for(ask: Ask) -> int:
 
 
 def _next_incidents(memory: Memory, tool: Offered, causes: Sequence[_Found]) -> list[dict[str, Any]]:
-    """The product that most tickets of a cause name, for each main cause; every product once."""
+    """All incidents at once where the tool gives them; else those of the product that most tickets of a cause name, for
+    each main cause, every product once."""
     name = tool.parameter(r".*(product|service|component).*") or next(iter(tool.properties), "product")
+    if name not in tool.required:
+        return [] if memory.of("incidents") else [tool.with_defaults({})]
     asked = {str(d.input.get(name)) for d in memory.of("incidents")}
     wanted = [p for cause in causes if (p := _main_product(cause)) and p not in asked]
     return [tool.with_defaults({name: wanted[0]})] if wanted else []

@@ -28,7 +28,8 @@ def summarise(cause: str, count: int, tickets: Sequence[Ticket], incidents: Sequ
         sentences.append(f"Ticket {' and '.join(quotes)}.")
     incident = _explaining(cause, incidents)
     if incident:
-        sentences.append(f"A recorded incident may explain it: {_short(incident)}.")
+        title = incident.partition(": ")[0]
+        sentences.append(f"A recorded incident may explain it: {_short(title)}.")
     return Summary(" ".join(sentences) or "No tickets were given.", tuple(t.id for t in chosen))
 
 
@@ -39,6 +40,6 @@ def _explaining(cause: str, incidents: Sequence[str]) -> str:
 
 
 def _short(text: str, limit: int = 110) -> str:
-    """The text on one line, up to a word's end, without closing punctuation."""
-    line = " ".join(text.split())
-    return (line if len(line) <= limit else line[:limit].rsplit(None, 1)[0]).rstrip(" .,;:!?")
+    """The text on one line without closing punctuation; a longer one up to a word's end, and an ellipsis."""
+    line = " ".join(text.split()).rstrip(" .,;:!?")
+    return line if len(line) <= limit else line[:limit].rsplit(None, 1)[0].rstrip(" .,;:!?") + " …"
