@@ -84,10 +84,12 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
     """Points and law on one pair of axes, a dashed mark where history overtakes the fixed part."""
     import altair as alt
 
-    title, form = ("cumulative input tokens", "~s") if measure == "input" else ("cumulative dollars", "$~g")
+    title, label = "cumulative input tokens", "format(datum.value, '~s')"
+    if measure == "usd":
+        title, label = "cumulative dollars", "'$' + format(datum.value, '~g')"
     base = alt.Chart().encode(
         x=alt.X("n:Q", title="calls (the agent's: turns)", axis=alt.Axis(tickMinStep=1, grid=False)),
-        y=alt.Y("total:Q", title=title, axis=alt.Axis(format=form, tickCount=5)),
+        y=alt.Y("total:Q", title=title, axis=alt.Axis(labelExpr=label, tickCount=5)),
         color=_colour("shape", SHAPE_COLOURS),
     )
     exact = ",.0f" if measure == "input" else "$.6f"
@@ -180,7 +182,7 @@ def token_spec() -> dict[str, Any]:
     import altair as alt
 
     chart = alt.Chart().mark_bar(cornerRadius=2).encode(
-        x=alt.X("tokens:Q", title="tokens", axis=alt.Axis(format="~s")),
+        x=alt.X("tokens:Q", title="tokens", axis=alt.Axis(labelExpr="format(datum.value, '~s')")),
         y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS), axis=alt.Axis(labelOverlap=False)),
         color=_colour("kind", TOKEN_COLOURS),
         order=alt.Order("order:Q"),

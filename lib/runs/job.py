@@ -83,7 +83,7 @@ class Runs:
 
     def _work(self, run: Run, design: Design, tickets: TicketSet, catalog: Catalog, connect: Connect,
               event: threading.Event) -> None:
-        outcome: dict[str, Any] = {}
+        outcome: dict[str, Any] = {"status": "failed", "error": "the server ended this run"}
         try:
             connection = connect()
             timeline = _timeline(connection)
@@ -95,7 +95,7 @@ class Runs:
             outcome = _failed(error)
         finally:
             with self._ended(run.id):
-                self._store.update_run(run.id, **(outcome or {"status": "failed", "error": "the run's thread was ended"}))
+                self._store.update_run(run.id, **outcome)
 
     @contextmanager
     def _ended(self, run_id: str) -> Iterator[None]:

@@ -27,6 +27,11 @@ SPEEDS = {
 
 def seconds(model_id: str, input_tokens: int, output_tokens: int, seed: str) -> float:
     """Seconds from request to full reply; `seed` (hex digits) moves it by up to 15 % either way."""
-    speed = SPEEDS[model(model_id).size]
     jitter = 0.85 + 0.3 * int(seed[:8], 16) / 0xFFFFFFFF
-    return round(jitter * (speed.first_token + input_tokens * speed.per_input + output_tokens * speed.per_token), 3)
+    return round(jitter * usual(model_id, input_tokens, output_tokens), 3)
+
+
+def usual(model_id: str, input_tokens: float, output_tokens: float) -> float:
+    """The same without the jitter."""
+    speed = SPEEDS[model(model_id).size]
+    return speed.first_token + input_tokens * speed.per_input + output_tokens * speed.per_token

@@ -10,6 +10,7 @@ from typing import Any
 
 from lib.design import Design
 from lib.models import model
+from lib.simulated import latency
 from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL
 from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
 from lib.task.tools import PAGE, list_tickets, read_ticket
@@ -18,7 +19,6 @@ from lib.usage.prices import cost, prices_for
 from lib.usage.tokens import estimate, estimate_request
 
 SAMPLE = 200                # tickets counted; the rest is taken to be like them
-CALL_SECONDS = 2.0          # a short reply of a small model
 LABEL_OUTPUT = 60           # output tokens: one cause and one quote
 LABEL_LINE = 20             # tokens of one label in the merge prompt, and of its place in the reply
 SUMMARY_OUTPUT = 150
@@ -97,8 +97,8 @@ def _agent(design: Design, tickets: TicketSet) -> list[_Calls]:
 
 
 def _turns_needed(design: Design, tickets: TicketSet) -> int:
-    """Listing and reading, the tally, a look at the incidents of each cause, the answer."""
-    return _reading_turns(design, tickets) + design.k + 2
+    """Listing and reading, the tally, a look at the incidents, the answer."""
+    return _reading_turns(design, tickets) + 3
 
 
 def _reading_turns(design: Design, tickets: TicketSet) -> int:
@@ -157,7 +157,7 @@ def _sum(calls: list[_Calls], prices: Mapping[str, Any]) -> Forecast:
         input_tokens=round(sum(c.number * c.input for c in calls)),
         output_tokens=round(sum(c.number * c.output for c in calls)),
         usd=None if None in usd else sum(usd),
-        seconds=sum(math.ceil(c.number / c.at_once) * CALL_SECONDS for c in calls),
+        seconds=sum(math.ceil(c.number / c.at_once) * latency.usual(c.model, c.input, c.output) for c in calls),
     )
 
 

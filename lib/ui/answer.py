@@ -135,5 +135,6 @@ def changes(runs: list[Run]) -> None:
         st.markdown("**What changed since the run before**")
         st.text("Edited: " + ", ".join(drafts.label(f) for f in fields))
         for run in runs:
-            if old := next((b for b in before if b.shape == run.shape), None):
+            old = next((b for b in before if b.shape == run.shape), None)
+            if old and run.report and old.report:
                 st.text(compare.difference(live.outcome(old), live.outcome(run)))

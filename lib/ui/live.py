@@ -17,6 +17,7 @@ from lib.ui import format as fmt
 
 POLL = 0.7              # seconds between two looks at the store
 CHART_HEIGHT = 300      # pixels, also before there is anything to draw
+LINES_HEIGHT = 56       # pixels: two lines, so that a reason does not move the page
 MEASURES = {"input": "Tokens", "usd": "Dollars"}
 COLOUR = {"pipeline": "blue", "agent": "orange"}
 STORIES = {"pipeline": "label, merge, count, summarise", "agent": "one loop with tools"}
@@ -54,7 +55,8 @@ def panel(page: str, shape: str, run: Run | None) -> None:
         share, text = _progress(run, totals)
         st.progress(share, text=text)
         _figures(run, totals)
-        st.text(_line(shape, run))
+        with st.container(height=LINES_HEIGHT, border=False):
+            st.text(_line(shape, run))
 
 
 def _headline(run: Run | None) -> str:
@@ -150,7 +152,8 @@ def growth(page: str, found: list[Run]) -> None:
     with st.container(height=CHART_HEIGHT, border=False, key=f"{page}_chart"):
         if any(calls.values()):
             st.vega_lite_chart(rows_frame(charts.growth_rows(calls, measure)), growth_spec(measure),
-                               height=CHART_HEIGHT, key=f"{page}.growth.{measure}")
+                               height=CHART_HEIGHT, key=f"{page}.growth.{measure}",
+                               alt=f"Cumulative {MEASURES[measure].lower()} after each call, for each shape")
         else:
             st.space(CHART_HEIGHT // 3)
             st.caption("The chart grows here, call by call.", text_alignment="center")

@@ -22,11 +22,12 @@ def timeline(runs: list[Run]) -> None:
     lanes = {shape: len({r["lane"] for r in rows if r["shape"] == shape}) for shape in calls}
     st.text(" · ".join(_waiting(shape, lanes[shape], rows) for shape in calls if lanes[shape]))
     st.vega_lite_chart(live.rows_frame(rows), live.timeline_spec(), height=sum(lanes.values()) * LANE + 120,
-                       key="run.timeline")
+                       key="run.timeline", alt="One bar per call, from its start to its end, in lanes")
     if tokens := charts.token_rows(calls):
         st.markdown("**Where the tokens went**")
         steps = len({r["step"] for r in tokens})
-        st.vega_lite_chart(live.rows_frame(tokens), live.token_spec(), height=steps * 30 + 130, key="run.tokens")
+        st.vega_lite_chart(live.rows_frame(tokens), live.token_spec(), height=steps * 30 + 130, key="run.tokens",
+                           alt="Tokens by step and kind")
 
 
 def _waiting(shape: str, lanes: int, rows: list[dict]) -> str:
