@@ -100,8 +100,9 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
     crossing = base.transform_filter("datum.kind == 'crossover'").encode(tooltip=[
         alt.Tooltip("n:Q", title="history has cost as much as the fixed part at turn", format=".1f")])
     cross_line = crossing.mark_rule(strokeDash=[4, 4], opacity=0.7).encode(y=alt.value(0), y2=alt.value("height"))
-    cross_text = crossing.mark_text(align="left", dx=6, dy=0, baseline="top").encode(
-        y=alt.value(4), text=alt.value("history overtakes the fixed part"))
+    # left of its line, where a rising curve has not been yet
+    cross_text = crossing.mark_text(align="right", dx=-6, baseline="top").encode(
+        y=alt.value(4), text=alt.value("history overtakes"))
     return _finished(alt.layer(law, points, cross_line, cross_text))
 
 

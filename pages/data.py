@@ -7,7 +7,7 @@ from lib.ui import frame, preview, uploads
 frame.page("data")
 
 st.title("Data", anchor=False)
-st.caption("The sample is in place. Upload your own tickets, your own product database, or both.")
+preview.whose_data()
 
 st.header("Tickets", anchor=False)
 uploads.tickets("data")

@@ -120,17 +120,18 @@ class Catalog:
             return whole.serialize()
 
     @staticmethod
-    def from_bytes(data: bytes, name: str) -> Catalog:
-        """What `to_bytes` gave, under a name of choice. Raises UnreadableFile for any other bytes."""
+    def from_bytes(data: bytes) -> Catalog:
+        """What `to_bytes` was asked of. Raises UnreadableFile for any other bytes."""
         connection = _connect()
         try:
             connection.deserialize(data)
             about = json.loads(connection.execute(f"SELECT about FROM {_ABOUT}").fetchone()[0])
             connection.execute(f"DROP TABLE {_ABOUT}")
             connection.commit()
-            return Catalog(connection, name, _tables(connection), Roles.from_dict(about["roles"]), about["notes"])
+            return Catalog(connection, about["name"], _tables(connection), Roles.from_dict(about["roles"]),
+                           about["notes"])
         except (sqlite3.Error, MemoryError, ValueError, TypeError, KeyError, OverflowError) as error:
-            raise UnreadableFile(f"the stored database {name} cannot be read back ({error})") from error
+            raise UnreadableFile(f"a stored product database cannot be read back ({error})") from error
 
     # --- inside ---
 

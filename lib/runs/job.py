@@ -59,7 +59,7 @@ class Runs:
         if run is None or run.status in ("done", "running", "queued"):
             return
         tickets_json, database = self._store.load_data(run.data_id)
-        catalog = Catalog.from_bytes(database, "product database") if database else empty_catalog()
+        catalog = Catalog.from_bytes(database) if database else empty_catalog()
         self._begin(run, Design.from_dict(run.design), TicketSet.from_json(tickets_json), catalog, connect)
 
     def stop(self, run_id: str) -> None:

@@ -122,7 +122,7 @@ def _change(what: str, old: float | None, new: float | None, show: Show) -> str:
         return f"{what} {show(old)} → {show(new)}"
     if old == new:
         return f"{what} unchanged ({show(new)})"
-    share = f" ({(new - old) / old:+.0%})" if old else ""
+    share = f" ({(new - old) / old:+.0%})" if old and abs(new - old) >= 0.005 * old else ""
     return f"{what} {show(old)} → {show(new)}{share}"
 
 

@@ -136,14 +136,11 @@ def _key(page: str, field: str) -> str:
 
 def _save(key: str, field: str) -> None:
     value = st.session_state[key]
-    kept = {f: v for f, v in state.desk()["drafts"].items() if f != field}
-    if value is not None and value != drafts.value_of(state.default(), field):
-        kept[field] = value
-    state.keep(drafts=kept)
+    state.keep_drafts({field: None if value == drafts.value_of(state.default(), field) else value})
 
 
 def _reset(owned: list[str]) -> None:
-    state.keep(drafts={f: v for f, v in state.desk()["drafts"].items() if f not in owned})
+    state.keep_drafts(dict.fromkeys(owned))
     resets = st.session_state["_resets"]
     resets.update({field: resets.get(field, 0) + 1 for field in owned})
 

@@ -13,6 +13,17 @@ from lib.usage.tokens import estimate
 PAGE = 10       # rows of a preview
 
 
+def whose_data() -> None:
+    """Whether this is the sample, and what can be done about it."""
+    data, sample = state.data(), state.sample()
+    if data.is_sample:
+        st.caption("The sample is in place. Upload your own tickets, your own product database, or both.")
+    elif data.catalog.name == sample.catalog.name and data.catalog.tables == sample.catalog.tables:
+        st.caption("Your tickets, with the sample's product database: upload your own below, or go without one.")
+    else:
+        st.caption("Your data. It is kept in the run store on this machine until you delete that file.")
+
+
 def tickets(page: str) -> None:
     """A page of the tickets as they were read, all of it text."""
     found = state.data().tickets

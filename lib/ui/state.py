@@ -73,9 +73,9 @@ def enter() -> None:
     """Finds the visitor's desk and run, from the URL or the session, and puts both into the URL again."""
     params, session = st.query_params, st.session_state
     wanted = params.get("desk") or session.get("desk_id") or _last_desk() or secrets.token_urlsafe(9)
-    if session.get("desk_id") != wanted:
-        session["desk_id"] = wanted
-        session["desk"] = {**_empty_desk(), **(store().load_desk(wanted) or {})}
+    runs()      # at the first visit after a start this marks what the last server left running
+    session["desk_id"] = wanted
+    session["desk"] = _stored_desk()
     _follow(params.get("run", ""))
     _show_in_url(desk=wanted, run=desk()["group"])
 
@@ -100,9 +100,19 @@ def desk_id() -> str:
 
 
 def keep(**changes: Any) -> None:
-    """Puts `changes` on the desk and the desk into the store."""
-    desk().update(changes)
+    """Puts `changes` on the desk and the desk into the store. What another tab changed meanwhile stays."""
+    st.session_state["desk"] = {**_stored_desk(), **changes}
     store().save_desk(desk_id(), desk())
+
+
+def keep_drafts(changes: dict[str, Any]) -> None:
+    """Puts in drafts by field; None takes a draft away."""
+    drafts = {**_stored_desk()["drafts"], **changes}
+    keep(drafts={field: value for field, value in drafts.items() if value is not None})
+
+
+def _stored_desk() -> dict[str, Any]:
+    return {**_empty_desk(), **(store().load_desk(desk_id()) or {})}
 
 
 def _empty_desk() -> dict[str, Any]:
@@ -198,7 +208,7 @@ def sample_table() -> tuple[Table, Columns]:
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _stored(path: str, data_id: str) -> Data:
     tickets_json, database = _store(path).load_data(data_id)
-    catalog = Catalog.from_bytes(database, "") if database else empty_catalog()
+    catalog = Catalog.from_bytes(database) if database else empty_catalog()
     return Data(data_id, TicketSet.from_json(tickets_json), catalog, False)
 
 

@@ -17,6 +17,7 @@ from lib.ui import state
 COLUMN_LABELS = {"id": "Ticket id", "subject": "Subject", "body": "Text", "customer": "Customer id",
                  "product": "Product", "created": "Created"}
 NONE = "(none)"
+SHOWN_NOTES, MOST_NOTES = 4, 54     # lines in sight, and lines sent to the browser
 
 
 def tickets(page: str) -> None:
@@ -131,10 +132,12 @@ def _column(page: str, field: str, label: str, table: Table, chosen: Columns) ->
 
 
 def notes(lines: tuple[str, ...]) -> None:
-    """What the reader did: one plain line each."""
-    if lines:
-        with st.expander(f"What the reader did · {fmt.plural(len(lines), 'note')}", type="compact"):
-            for line in lines[:50]:
+    """What the reader did, one plain line each; many lines fold."""
+    for line in lines[:SHOWN_NOTES]:
+        st.text(f"· {line}")
+    if more := lines[SHOWN_NOTES:MOST_NOTES]:
+        with st.expander(fmt.plural(len(lines) - SHOWN_NOTES, "more note"), type="compact"):
+            for line in more:
                 st.text(line)
 
 

@@ -140,17 +140,18 @@ def test_roles_are_guessed_from_other_languages_and_from_columns_alone():
 
 def test_a_catalog_comes_back_from_its_bytes_with_its_roles():
     catalog = shop().with_roles(Roles(customers=Role("customers", "name", {"plan": "plan"})))
-    again = Catalog.from_bytes(catalog.to_bytes(), "shop.db")
-    assert (again.tables, again.roles, again.notes) == (catalog.tables, catalog.roles, catalog.notes)
+    again = Catalog.from_bytes(catalog.to_bytes())
+    assert (again.name, again.tables, again.roles) == (catalog.name, catalog.tables, catalog.roles)
+    assert again.notes == catalog.notes
     assert again.customer("Pryde")["customer_id"] == "C-2"
-    assert Catalog.from_bytes(again.to_bytes(), "x").tables == catalog.tables
-    assert Catalog.from_bytes(empty_catalog().to_bytes(), "none").tables == {}
+    assert Catalog.from_bytes(again.to_bytes()).tables == catalog.tables
+    assert Catalog.from_bytes(empty_catalog().to_bytes()).tables == {}
 
 
 def test_bytes_that_are_no_catalog_are_refused():
     for data in (b"", b"nonsense", b"SQLite format 3\0" + b"x" * 100, sqlite_file("CREATE TABLE t(x)")):
-        with pytest.raises(UnreadableFile, match="stored database x"):
-            Catalog.from_bytes(data, "x")
+        with pytest.raises(UnreadableFile, match="stored product database"):
+            Catalog.from_bytes(data)
 
 
 def test_pages_of_a_table_follow_each_other():

@@ -28,6 +28,8 @@ def playground(tmp_path, monkeypatch):
 
 @pytest.fixture
 def store(playground):
+    """The store of a server that is up: what tests add as running counts as running."""
+    state.runs()
     return state.store()
 
 

@@ -45,6 +45,15 @@ def test_the_run_page_edits_the_same_drafts(visit):
     assert app.text_area(key="design.steps.agent.system").value == "Look closely."
 
 
+def test_two_tabs_of_one_desk_do_not_undo_each_others_edits(visit):
+    one, other = visit("design", desk="d"), visit("design", desk="d")
+    one.text_area(key=PROMPT).set_value("from one").run()
+    other.text_area(key="design.steps.merge.system").set_value("from the other").run()
+    later = visit("design", desk="d")
+    assert later.text_area(key=PROMPT).value == "from one"
+    assert later.text_area(key="design.steps.merge.system").value == "from the other"
+
+
 def test_reset_brings_one_step_back_and_leaves_the_others(visit):
     app = visit("design")
     app.text_area(key=PROMPT).set_value("one").run()

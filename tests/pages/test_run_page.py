@@ -10,6 +10,7 @@ import seeds
 from reading import everything, literal, markup, sound
 
 from lib.task.default_design import default_design
+from lib.ui import state
 
 
 @pytest.fixture
@@ -72,6 +73,12 @@ def test_a_failed_run_says_why_and_offers_to_resume(visit, store, sample):
     app = visit("run", "g1")
     assert "529 overloaded" in literal(app) and "failed" in markup(app)
     assert app.button(key="run.resume.agent")
+
+
+def test_what_a_server_left_running_is_interrupted_for_the_next_one(visit, sample):
+    seeds.add_run(state.store(), sample.tickets, sample.id, "agent", status="running")     # before any visit
+    app = visit("run", "g1")
+    assert app.button(key="run.resume.agent") and "interrupted" in markup(app)
 
 
 def test_a_stranger_may_look_at_a_shared_run_but_not_stop_or_resume_it(visit, store, sample, monkeypatch):
