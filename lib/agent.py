@@ -147,7 +147,7 @@ def _append_reply(reply: Any, messages: list[dict]) -> list[_Call]:
 
 
 def _read_call(block: dict, taken: set[str]) -> _Call:
-    call_id = block.get("id") or "toolu"
+    call_id = str(block.get("id") or "toolu")
     while call_id in taken:
         call_id += "_again"
     return _Call(call_id, block.get("name"), *_read_arguments(block.get("input")))

@@ -118,7 +118,8 @@ def timeline_rows(calls: Calls) -> list[Row]:
     for shape, shape_calls in calls.items():
         timed = sorted((c for c in shape_calls if c.seconds is not None), key=lambda c: c.started)
         lanes = assign_lanes([(c.started, c.started + c.seconds) for c in timed])
-        names = [shape if max(lanes) == 0 else f"{shape} {lane + 1}" for lane in lanes]
+        alone = not any(lanes)
+        names = [shape if alone else f"{shape} {lane + 1}" for lane in lanes]
         bars = [_bar(shape, lane, name, call, timed[0].started)
                 for call, lane, name in zip(timed, lanes, names, strict=True)]
         rows += sorted(thinned(bars, MAX_MARKS // max(1, len(calls))), key=lambda r: r["number"])

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from lib.errors import DesignError
+
 
 @dataclass(frozen=True)
 class Step:
@@ -59,12 +61,16 @@ class Design:
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Design:
-        return Design(**{
-            **data,
-            "steps": {name: Step(**s) for name, s in data["steps"].items()},
-            "tools": tuple(ToolText(**t) for t in data["tools"]),
-            "limits": Limits(**data["limits"]),
-        })
+        """The design that `to_dict` made this of. Raises DesignError for anything else."""
+        try:
+            return Design(**{
+                **data,
+                "steps": {name: Step(**s) for name, s in data["steps"].items()},
+                "tools": tuple(ToolText(**t) for t in data["tools"]),
+                "limits": Limits(**data["limits"]),
+            })
+        except (AttributeError, KeyError, TypeError) as fault:
+            raise DesignError(f"this is no design of this version: {type(fault).__name__}: {fault}") from fault
 
     def with_step(self, name: str, **changes: Any) -> Design:
         return replace(self, steps={**self.steps, name: replace(self.steps[name], **changes)})

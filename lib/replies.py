@@ -113,7 +113,8 @@ def _is_json(text: str) -> bool:
 def _strict(piece: str) -> Any:
     """json.loads without its leniencies: repeated keys, NaN, numbers beyond a float, halves of characters."""
     try:
-        value = json.loads(piece, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(piece, object_pairs_hook=_unique, parse_constant=_no_constant,
+                           parse_float=_finite, parse_int=_whole)
     except json.JSONDecodeError as error:
         what, near = error.msg.removesuffix(" at"), piece[max(0, error.pos - 20):error.pos + 20]
         raise ValueError(f"the JSON is not valid: {what} at line {error.lineno} column {error.colno}, "
@@ -129,7 +130,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for key, item in pairs:
         if key in value:
-            raise ValueError(f"the JSON gives the key {key!r} twice")
+            raise ValueError(f"the JSON gives the key {key[:80]!r} twice")
         value[key] = item
     return value
 
@@ -143,6 +144,12 @@ def _finite(digits: str) -> float:
     if math.isinf(number):
         raise ValueError(f"the JSON holds a number that is too large: {digits[:40]}")
     return number
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 100:       # Python itself gives up at 4,300, with a reason that no model can act on
+        raise ValueError(f"the JSON holds a number that is too large: {digits[:40]}")
+    return int(digits)
 
 
 def _fits_utf8(value: Any) -> bool:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from lib.simulated.protocol import handle
+
 HTML = "<!DOCTYPE html><html><body>sign in</body></html>"
 
 
@@ -23,6 +25,7 @@ class Reply:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0        # until it is sent
+    sent: int | None = None     # bytes of the body after which the connection breaks; None: all are sent
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class LocalServer:
 
     def __init__(self, script: Script):
         self.received: list[Received] = []
+        self.closed = False
         self._script = script
         self._lock = threading.Lock()
         self._http = _Http(("127.0.0.1", 0), _handler(self))
@@ -56,6 +60,8 @@ class LocalServer:
         self._http.serve_forever(poll_interval=0.01)
 
     def close(self) -> None:
+        """No connection is accepted any more, and those that are open break without an answer."""
+        self.closed = True
         self._http.shutdown()
         self._http.server_close()
 
@@ -96,6 +102,12 @@ class _Http(ThreadingHTTPServer):
             super().handle_error(request, client_address)   # a client that hung up is no error
 
 
+def simulated(request: Received) -> Reply:
+    """What the simulated Messages API answers."""
+    answer = handle(request.body)
+    return Reply(answer.status, answer.body, answer.headers)
+
+
 def _in_turn(replies: tuple[Reply, ...]) -> Script:
     left = list(replies)
     return lambda request: left.pop(0) if len(left) > 1 else left[0]
@@ -111,7 +123,10 @@ def _handler(server: LocalServer) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             reply = server.answer(Received(self.path, headers, json.loads(sent)))
             time.sleep(reply.seconds)
-            self._send(reply)
+            if server.closed:
+                self.close_connection = True
+            else:
+                self._send(reply)
 
         def _send(self, reply: Reply) -> None:
             is_text = isinstance(reply.body, str)
@@ -122,7 +137,8 @@ def _handler(server: LocalServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("content-length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            self.wfile.write(data[:reply.sent])
+            self.close_connection |= reply.sent is not None
 
         def log_message(self, *args: Any) -> None:
             """Tests print nothing."""

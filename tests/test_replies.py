@@ -71,6 +71,7 @@ def test_values_come_as_they_were_written(text, value):
     ('{"cause": "late", "n": NaN}', "NaN"),
     ('{"n": -Infinity}', "-Infinity"),
     ('{"n": 1e999}', "too large"),
+    ('{"n": ' + "9" * 5_000 + "}", "too large: 99999"),
     ('{"cause": "two\nlines"}', "control character at line 1 column 15"),
     (r'{"cause": "\ud83d"}', "surrogate"),
     ('{"cause": "\ud83d"}', "surrogate"),

@@ -17,7 +17,7 @@ from lib.tickets.table import one_line
 MAX_TABLES = 500
 VIEW_ROWS = 100_000         # a view that gives more is left out
 VIEW_SECONDS = 2.0          # of one view
-VIEWS_SECONDS = 10.0        # of all
+VIEWS_SECONDS = 4.0        # of all
 FILE_SECONDS = 60.0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -25,21 +27,23 @@ class Connection:
     `client.messages.create(**request)` returns an anthropic Message or raises one of `lib.errors`. The Message, and an
     error of a call that was sent, carry `_attempts`: HTTP requests made, retries included. The Message carries
     `_seconds` too, what the call took on the simulation's clock (None where there is none), and an error `status_code`
-    if the server turned the request away.
+    if the server turned the request away, and `_unanswered`: whether an attempt got no answer, so that its reply may
+    have been made and billed. After `close` nothing can be sent.
     """
 
     client: LayeredClient = field(repr=False)
     source: Literal["simulated", "live", "server"]
     name: str
     clock: Clock = field(repr=False)
+    close: Callable[[], None] = field(default=lambda: None, repr=False)
 
 
 def connect_simulated(settings: Settings, speed: float, transport: Any = None) -> Connection:
     """The simulated Messages API; `speed` simulated seconds pass in a real one, 0 does not wait at all."""
     clock = Clock(speed)
     endpoint = Endpoint("the simulated Messages API", "http://simulated.invalid", "simulated")
-    client = _client(endpoint, settings, clock, transport or _simulated_transport(clock))
-    return Connection(client, "simulated", "Simulated Messages API", clock)
+    client, close = _client(endpoint, settings, clock, transport or _simulated_transport(clock))
+    return Connection(client, "simulated", "Simulated Messages API", clock, close)
 
 
 def connect_api(settings: Settings, key: str, address: str = ANTHROPIC_API) -> Connection:
@@ -48,7 +52,8 @@ def connect_api(settings: Settings, key: str, address: str = ANTHROPIC_API) -> C
         raise errors.WrongKey("The Anthropic API needs a key. Enter one, or use the simulation.")
     clock = Clock()
     endpoint = Endpoint("the Anthropic API", address, _clean(key))
-    return Connection(_client(endpoint, settings, clock), "live", "Anthropic API", clock)
+    client, close = _client(endpoint, settings, clock)
+    return Connection(client, "live", "Anthropic API", clock, close)
 
 
 def connect_server(settings: Settings, base_url: str, key: str = "") -> Connection:
@@ -57,7 +62,8 @@ def connect_server(settings: Settings, base_url: str, key: str = "") -> Connecti
     urls.refuse_resolved(address)
     clock = Clock()
     endpoint = Endpoint(f"the server at {address}", address, _clean(key))
-    return Connection(_client(endpoint, settings, clock), "server", address, clock)
+    client, close = _client(endpoint, settings, clock)
+    return Connection(client, "server", address, clock, close)
 
 
 def _simulated_transport(clock: Clock) -> Any:
@@ -73,17 +79,25 @@ def _clean(key: str) -> str:
     return key
 
 
-def _client(endpoint: Endpoint, settings: Settings, clock: Clock, transport: Any = None) -> LayeredClient:
-    sdk = _sdk(endpoint, transport)
+def _client(endpoint: Endpoint, settings: Settings, clock: Clock,
+            transport: Any = None) -> tuple[LayeredClient, Callable[[], None]]:
+    """The client, and what closes its connections."""
+    trouble = _Trouble()
+    sdk = _sdk(endpoint, trouble, transport)
     timeout = _timeout(settings)
 
     def send(call: Call) -> Any:
-        return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
+        trouble.unanswered = False
+        try:
+            return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
+        except errors.PlaygroundError as error:
+            error._unanswered = trouble.unanswered
+            raise
 
-    return layered(LayeredClient(send), shared_pause(clock))
+    return layered(LayeredClient(send), shared_pause(clock)), sdk.close
 
 
-def _sdk(endpoint: Endpoint, transport: Any) -> Any:
+def _sdk(endpoint: Endpoint, trouble: _Trouble, transport: Any) -> Any:
     import anthropic
 
     # A proxy from the environment is for the outside world; a request to this machine stays on it.
@@ -92,12 +106,27 @@ def _sdk(endpoint: Endpoint, transport: Any) -> Any:
         api_key=endpoint.key,
         base_url=endpoint.address,
         http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **wire),
-        middleware=[_leave_busy_servers_to_the_pause],
+        middleware=[_leave_busy_servers_to_the_pause, trouble.note],
         open_telemetry=False,
     )
     # The constructor adds ANTHROPIC_CUSTOM_HEADERS, which may hold the key of another host.
     sdk._custom_headers = {} if endpoint.key else {"Authorization": anthropic.Omit()}
     return sdk
+
+
+class _Trouble(threading.local):
+    """Whether an attempt of the call that this thread is sending got no answer: the SDK forgets why it tried again."""
+
+    unanswered = False
+
+    def note(self, request: Any, call_next: Any) -> Any:
+        try:
+            response = call_next(request)
+        except Exception as error:
+            self.unanswered |= translate.may_have_arrived(error)
+            raise
+        self.unanswered |= response.status_code >= 500 and not is_busy(response.status_code, response.headers)
+        return response
 
 
 def _timeout(settings: Settings) -> Any:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lib.client.layers import Call, Layer, Next
-from lib.messages import as_dict, blocks, get, text_of
+from lib.client.reuse import is_reused
+from lib.messages import as_dict, blocks, get, text_of, utf8
 
 
 def corrected(check: Callable[[str], Any], retries: int) -> Layer:
@@ -17,7 +18,7 @@ def corrected(check: Callable[[str], Any], retries: int) -> Layer:
     Returns the last reply, valid or not: the caller checks again. Only `end_turn` and `stop_sequence` replies with
     text and without a tool call are checked; every other one is returned as it came. When the model calls a tool
     instead of answering again, the later calls of that conversation carry the exchange too, since it belongs to what
-    the model has seen.
+    the model has seen. A last reply that is reused and invalid is asked for anew: a resumed run would end as it did.
     """
     seen = _Exchanges()
 
@@ -30,6 +31,8 @@ def corrected(check: Callable[[str], Any], retries: int) -> Layer:
             if not problem:
                 break
             call = call.with_request(messages=[*call.request["messages"], *_exchange(reply, problem)])
+            reply = call_next(call)
+        while is_reused(reply) and _problem(check, reply):
             reply = call_next(call)
         seen.remember(reply, call.request["messages"][asked:])
         return reply
@@ -72,10 +75,14 @@ def _problem(check: Callable[[str], Any], reply: Any) -> str:
 
 
 def _exchange(reply: Any, problem: str) -> list[dict]:
-    """The bad answer as it came, without the empty text blocks that the API refuses, and what is wrong with it."""
-    answer = [as_dict(b) for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
-    request = f"That answer cannot be used: {problem}\nGive the whole answer again, corrected, and nothing else."
+    """The bad answer as it came, save what the API refuses to read again, and what is wrong with it."""
+    answer = [_sendable(as_dict(b)) for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
+    request = f"That answer cannot be used: {utf8(problem)}\nGive the whole answer again, corrected, and nothing else."
     return [{"role": "assistant", "content": answer}, {"role": "user", "content": request}]
+
+
+def _sendable(block: dict) -> dict:
+    return {**block, "text": utf8(block["text"])} if block.get("type") == "text" else block
 
 
 def _calls_a_tool(reply: Any) -> bool:

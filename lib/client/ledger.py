@@ -13,6 +13,7 @@ from lib.client.timeline import Timeline
 from lib.errors import (
     BudgetReached,
     Busy,
+    NotMessagesApi,
     RequestRefused,
     Stopped,
     UnknownModel,
@@ -28,7 +29,7 @@ Price = Callable[..., float | None]     # price(model, fresh=, write_5m=, write_
 
 # A server that turns a request away bills nothing. A timeout, a lost connection or a server error is no such answer:
 # the reply may have been made and billed.
-_REFUSALS = (Busy, WindowExceeded, WrongKey, UnknownModel, Unreachable, RequestRefused)
+_REFUSALS = (Busy, Stopped, WindowExceeded, WrongKey, UnknownModel, Unreachable, RequestRefused)
 
 
 def ledger(store: Store, run_id: str, timeline: Timeline, price: Price = lambda model, **tokens: None) -> Layer:
@@ -50,10 +51,9 @@ def ledger(store: Store, run_id: str, timeline: Timeline, price: Price = lambda 
 
         try:
             reply = call_next(call)
-        except (Stopped, BudgetReached):
-            raise               # a layer held the call back; it was not made
         except BaseException as error:
-            write(error, **_failed(error))
+            if not _held_back(error):
+                write(error, **_failed(error))
             raise
         write(reply, **_answered(reply, call.request.get("model", ""), price))
         return reply
@@ -68,7 +68,15 @@ def _answered(reply: Any, model: str, price: Price) -> dict[str, Any]:
     return {**vars(usage), "stop_reason": get(reply, "stop_reason"), "usd": usd}
 
 
+def _held_back(error: BaseException) -> bool:
+    """A layer did not let the call through, so there is nothing to record. One that was stopped while it waited for a
+    busy server is none of these: it was sent and refused."""
+    return isinstance(error, Stopped | BudgetReached) and not getattr(error, "_attempts", 0)
+
+
 def _failed(error: BaseException) -> dict[str, Any]:
     name = type(error).__name__
-    return {**vars(Usage()), "stop_reason": None, "usd": 0.0 if isinstance(error, _REFUSALS) else None,
+    refused = isinstance(error, _REFUSALS) or (isinstance(error, NotMessagesApi) and hasattr(error, "status_code"))
+    unbilled = refused and not getattr(error, "_unanswered", False)
+    return {**vars(Usage()), "stop_reason": None, "usd": 0.0 if unbilled else None,
             "error": f"{name}: {error}" if str(error) else name}

@@ -17,7 +17,10 @@ GOOD_STOPS = ("end_turn", "stop_sequence", "tool_use", "pause_turn")
 
 def reuse(store: Store, run_id: str) -> Layer:
     """Gives the n-th call with a certain request the n-th good reply that the run got to it before this layer was made;
-    a call beyond that is sent. A reply that was cut off, refused or empty is no good and is asked for again."""
+    a call beyond that is sent. A reply that was cut off, refused or empty is no good and is asked for again.
+
+    Who finds a reply invalid that `is_reused` may make the same call once more.
+    """
     until = store.last_call(run_id)
     given: set[int] = set()
     lock = threading.Lock()
@@ -48,4 +51,13 @@ def _message(reply: dict[str, Any]) -> Any:
     """The reply as the SDK would have made it from the wire: known blocks typed, unknown fields kept."""
     from anthropic.types import Message
 
-    return Message.construct(**reply)
+    message = Message.construct(**reply)
+    message._reused = _MARK
+    return message
+
+
+_MARK = object()        # no reply from a wire can hold it
+
+
+def is_reused(reply: Any) -> bool:
+    return getattr(reply, "_reused", None) is _MARK

@@ -32,7 +32,7 @@ class Endpoint:
 
     def hide(self, text: str) -> str:
         """`text` on one line without the key, which some servers repeat in their errors."""
-        line = " ".join(text.split())
+        line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return line.replace(self.key, "[key]") if len(self.key) >= 8 else line
 
 
@@ -51,7 +51,7 @@ def failure(error: Any, model: str, endpoint: Endpoint) -> Exception:
     if isinstance(error, anthropic.APIStatusError):
         if 300 <= error.status_code < 400:
             return _redirect(error.response, endpoint)
-        words = _words(error.body) or error.response.reason_phrase or "no explanation"
+        words = _words(error.body, endpoint) or endpoint.hide(error.response.reason_phrase) or "no explanation"
         code = error.error_code or ""
         status = _STATUS_OF["overloaded_error"] if error.type == "overloaded_error" else error.status_code
         return _refused(_Refusal(status, words, code, retry_after(error.response.headers)), model, endpoint)
@@ -67,11 +67,19 @@ def message(raw: Any, model: str, endpoint: Endpoint) -> Any:
     """
     body = _json(raw.http_response, endpoint)
     if not _is_message(body):
-        raise _not_a_message(body, model, endpoint)
+        raise _not_a_message(body, retry_after(raw.headers), model, endpoint)
     reply = raw.parse()
     reply.content = _content(body["content"], reply.content)
     _forget_odd_usage(reply)
     return reply
+
+
+def may_have_arrived(error: Exception) -> bool:
+    """Whether the request behind this exception of the SDK may have reached the server."""
+    import httpx2
+
+    return not isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError
+                          | httpx2.UnsupportedProtocol)
 
 
 def is_busy(status: int, headers: Mapping[str, str]) -> bool:
@@ -103,7 +111,7 @@ def _refused(refusal: _Refusal, model: str, endpoint: Endpoint) -> errors.Playgr
 
 
 def _of_status(refusal: _Refusal, model: str, endpoint: Endpoint) -> errors.PlaygroundError:
-    status, words, who = refusal.status, _sentence(endpoint.hide(refusal.words)), _start(endpoint)
+    status, words, who = refusal.status, _sentence(refusal.words), _start(endpoint)
     if status in (401, 403):
         return errors.WrongKey(_wrong_key(status, words, endpoint))
     if status == 404 and ("model" in words.lower() or (model and model in words)):
@@ -139,15 +147,16 @@ def _redirect(response: Any, endpoint: Endpoint) -> errors.NotMessagesApi:
                                  "since the key would go along. Enter that address if you trust it.")
 
 
-def _words(body: Any) -> str:
-    """The server's own explanation, in any of the shapes that compatible servers use; "" if there is none."""
+def _words(body: Any, endpoint: Endpoint) -> str:
+    """The server's own explanation on one line, in any of the shapes that compatible servers use; "" if there is none.
+    The key is taken out before the text is cut: half a key is a secret, too."""
     if isinstance(body, Mapping):
         error = body.get("error")
         found = error.get("message") if isinstance(error, Mapping) else error
         body = found or body.get("message") or body.get("detail") or ""
     if not isinstance(body, str):
         body = json.dumps(body, default=str)
-    text = "" if body.lstrip().startswith("<") or body in ("", "null") else body
+    text = "" if body.lstrip().startswith("<") or body in ("", "null") else endpoint.hide(body)
     return text if len(text) <= _LONGEST_WORDS else text[:_LONGEST_WORDS] + " …"
 
 
@@ -159,7 +168,7 @@ def _no_answer(error: Any, endpoint: Endpoint) -> Exception:
 
     cause = error.__cause__
     reason = _sentence(endpoint.hide(str(cause) or type(cause).__name__))
-    if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError | httpx2.UnsupportedProtocol):
+    if not may_have_arrived(error):
         return errors.Unreachable(f"Nothing answers at {endpoint.address}: {reason} "
                                   "Is the server running, is the address right, is this machine online?")
     if isinstance(cause, httpx2.TimeoutException):
@@ -191,20 +200,35 @@ def _is_message(body: Any) -> bool:
     if not isinstance(body, dict) or "content" not in body:
         return False
     content = body["content"]
-    blocks = isinstance(content, list) and all(isinstance(block, dict) for block in content)
+    blocks = isinstance(content, list) and all(map(_is_block, content))
     return (body.get("type") == "message" or body.get("role") == "assistant") and (
         blocks or content is None or isinstance(content, str))
 
 
-def _not_a_message(body: Any, model: str, endpoint: Endpoint) -> errors.PlaygroundError:
+def _is_block(block: Any) -> bool:
+    """Any object, of kinds not known here too; but a text is text, and a tool's name as well."""
+    if not isinstance(block, dict):
+        return False
+    words = {"text": "text", "tool_use": "name"}.get(str(block.get("type")))
+    return words is None or isinstance(block.get(words), str | None)
+
+
+def _not_a_message(body: Any, wait: float | None, model: str, endpoint: Endpoint) -> errors.PlaygroundError:
     error = body.get("error") if isinstance(body, dict) else None
-    if isinstance(error, dict) and error.get("type") in _STATUS_OF:
-        return _refused(_Refusal(_STATUS_OF[error["type"]], _words(body) or error["type"]), model, endpoint)
+    kind = str(error.get("type")) if isinstance(error, dict) else ""
+    if kind in _STATUS_OF:
+        refusal = _Refusal(_STATUS_OF[kind], _words(body, endpoint) or kind, _code(error), wait)
+        return _refused(refusal, model, endpoint)
     if error:
-        return _wrong_shape(f'HTTP 200 and an error ("{endpoint.hide(_words(body))}")', endpoint)
+        return _wrong_shape(f'HTTP 200 and an error ("{_words(body, endpoint)}")', endpoint)
     if isinstance(body, dict) and "choices" in body:
         return _wrong_shape("OpenAI's chat format", endpoint)
     return _wrong_shape("JSON of another kind", endpoint)
+
+
+def _code(error: dict[str, Any]) -> str:
+    details = error.get("details")
+    return str(details.get("error_code") or "") if isinstance(details, dict) else ""
 
 
 def _wrong_shape(what: str, endpoint: Endpoint) -> errors.NotMessagesApi:

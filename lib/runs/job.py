@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from lib.client.ledger import ledger
 from lib.client.reuse import reuse
 from lib.client.stop import stoppable
 from lib.client.timeline import ClockTime, SimulatedTime, Timeline
-from lib.design import Design
+from lib.design import Design, Limits
 from lib.runs.store import Run, Store
 from lib.task import SHAPES
 from lib.tickets import TicketSet
@@ -44,48 +45,66 @@ class Runs:
         """Begins one run per shape at once and returns the id of their group. Connecting happens in the background."""
         group = secrets.token_urlsafe(9)
         listed = prices.prices_for(sorted({s.model for s in design.steps.values()}))
-        connect_once = _once(connect)      # both shapes speak through one connection
+        shared = _Shared(connect, users=len(shapes))      # both shapes speak through one connection
         for shape in shapes:
             run = Run(id=secrets.token_urlsafe(9), group=group, shape=shape, status="queued", source=source,
                       connection=connection_name, design=design.to_dict(), data_id=data_id, created=time.time(),
                       prices=listed, desk=desk, title=f"{tickets.name} · {design.name}")
             self._store.add_run(run)
-            self._begin(run, design, tickets, catalog, connect_once)
+            self._begin(run, design, tickets, catalog, shared)
         return group
 
-    def resume(self, run_id: str, connect: Connect) -> None:
-        """Goes on with a stopped, failed or interrupted run: calls it has already finished are not paid again."""
+    def resume(self, run_id: str, connect: Connect, limits: Limits | None = None) -> None:
+        """Goes on with a stopped, failed or interrupted run: calls it has already finished are not paid again.
+
+        It is answered by the same kind of source as before, or fails saying so. `limits` take the place of its
+        design's: a run that reached one could not go on otherwise.
+        """
         run = self._store.run(run_id)
         if run is None or run.status in ("done", "running", "queued"):
             return
         tickets_json, database = self._store.load_data(run.data_id)
         catalog = Catalog.from_bytes(database) if database else empty_catalog()
-        self._begin(run, Design.from_dict(run.design), TicketSet.from_json(tickets_json), catalog, connect)
+        design = Design.from_dict(run.design)
+        if limits is not None:
+            design = replace(design, limits=limits)
+            self._store.update_run(run_id, design=design.to_dict())
+        self._begin(run, design, TicketSet.from_json(tickets_json), catalog, _Shared(connect, users=1))
 
     def stop(self, run_id: str) -> None:
         """No call is sent after this; calls in flight end, are billed and logged."""
         with self._lock:
             if event := self._stops.get(run_id):
                 event.set()
+                return
+        run = self._store.run(run_id)
+        if run and run.status in ("queued", "running"):     # its end could not be written, for instance on a full disk
+            self._store.update_run(run_id, status="interrupted", error="This run had ended. Resume it to go on.")
 
     def active(self, run_id: str) -> bool:
         with self._lock:
             return run_id in self._stops
 
-    def _begin(self, run: Run, design: Design, tickets: TicketSet, catalog: Catalog, connect: Connect) -> None:
+    def _begin(self, run: Run, design: Design, tickets: TicketSet, catalog: Catalog, shared: _Shared) -> None:
         with self._lock:
             if run.id in self._stops:
                 return
             event = self._stops[run.id] = threading.Event()
-        self._store.update_run(run.id, status="queued", error="")
-        threading.Thread(target=self._work, args=(run, design, tickets, catalog, connect, event),
-                         name=f"run-{run.shape}", daemon=True).start()
+        try:
+            self._store.update_run(run.id, status="queued", error="", ended=None)
+            threading.Thread(target=self._work, args=(run, design, tickets, catalog, shared, event),
+                             name=f"run-{run.shape}", daemon=True).start()
+        except BaseException:
+            with self._ended(run.id):
+                shared.give_back()
+            raise
 
-    def _work(self, run: Run, design: Design, tickets: TicketSet, catalog: Catalog, connect: Connect,
+    def _work(self, run: Run, design: Design, tickets: TicketSet, catalog: Catalog, shared: _Shared,
               event: threading.Event) -> None:
         outcome: dict[str, Any] = {"status": "failed", "error": "the server ended this run"}
         try:
-            connection = connect()
+            connection = shared.connection()
+            _check_source(run, connection)
             timeline = _timeline(connection)
             self._store.update_run(run.id, status="running", started=run.started or timeline.now())
             client = self._client(run, design, connection.client, timeline, event)
@@ -94,6 +113,7 @@ class Runs:
         except Exception as error:      # connecting failed
             outcome = _failed(error)
         finally:
+            shared.give_back()
             with self._ended(run.id):
                 self._store.update_run(run.id, **outcome)
 
@@ -119,6 +139,13 @@ class Runs:
         )
 
 
+def _check_source(run: Run, connection: Connection) -> None:
+    """A run is labelled with what answers it, so all of it has to come from there."""
+    if connection.source != run.source:
+        raise errors.InputError(f"This run was answered by {run.connection} so far. Choose that again as what answers, "
+                                "then resume; or start a new run.")
+
+
 def _timeline(connection: Connection) -> Timeline:
     clock = connection.clock
     return SimulatedTime(clock.now()) if connection.source == "simulated" else ClockTime(clock)
@@ -142,14 +169,23 @@ def _failed(error: Exception) -> dict[str, Any]:
                                          "the server's log has the details"}
 
 
-def _once(connect: Connect) -> Connect:
-    lock = threading.Lock()
-    made: list[Connection] = []
+class _Shared:
+    """One connection for all `users`, made when the first needs it and closed when the last has given it back."""
 
-    def once() -> Connection:
-        with lock:
-            if not made:
-                made.append(connect())
-            return made[0]
+    def __init__(self, connect: Connect, users: int):
+        self._connect = connect
+        self._users = users
+        self._made: Connection | None = None
+        self._lock = threading.Lock()
 
-    return once
+    def connection(self) -> Connection:
+        with self._lock:
+            if self._made is None:
+                self._made = self._connect()
+            return self._made
+
+    def give_back(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._made and not self._users:
+                self._made.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from lib.client.correct import corrected
 from lib.client.layers import layered, step, with_defaults
 from lib.client.repeats import stop_on_repeats
 from lib.design import Design
-from lib.errors import InputError, InvalidReply
+from lib.errors import InputError, InvalidReply, PlaygroundError
 from lib.messages import blocks, get
 from lib.task.answers import ClaimedCause, parse_answer, tidy_cause
 from lib.task.checks import (
@@ -22,6 +23,7 @@ from lib.task.checks import (
     ranked_by_count,
     summary_given,
     tickets_exist,
+    tickets_read,
 )
 from lib.task.prompts import question, turn_of
 from lib.task.report import Check, Report
@@ -34,15 +36,22 @@ def run_agent_shape(client: Any, design: Design, tickets: TicketSet, catalog: Ca
     """The Report built from the ticket ids of the agent's answer, with every number it states checked.
 
     Raises InputError without tickets, an AgentError when the loop ends without an answer, InvalidReply when the answer
-    stays invalid after `design.retries` corrections, and any RunEnded.
+    stays invalid after `design.retries` corrections, and any RunEnded. When the agent had passed tickets to tally by
+    then, the exception's `partial_report` holds what they give.
     """
     if not tickets.tickets:
         raise InputError("there are no tickets to investigate; load some on the Data page")
     settings, tools = design.steps["agent"], make_tools(design, tickets, catalog)
-    text, messages = run_agent(_client(client, design, tools), settings.model, settings.system,
-                               question(design.k, len(tickets)), tools, max_turns=design.limits.max_turns,
-                               max_tokens=settings.max_tokens)
-    return _report(design, _answer(text), _tallied(messages, design), tickets, catalog)
+    messages: list[dict] = []
+    try:
+        text, messages = run_agent(_client(client, design, tools), settings.model, settings.system,
+                                   question(design.k, len(tickets)), tools, max_turns=design.limits.max_turns,
+                                   max_tokens=settings.max_tokens)
+        answer = _answer(text)
+    except PlaygroundError as ending:
+        _keep_the_tally(ending, getattr(ending, "messages", messages), design, tickets, catalog)
+        raise
+    return _report(design, answer, messages, tickets, catalog)
 
 
 def _client(client: Any, design: Design, tools: Sequence[Tool]) -> Any:
@@ -66,15 +75,25 @@ class _Placement:
     repeated: dict[str, list[str]]          # ticket key -> every cause it stands in
 
 
-def _report(design: Design, answer: Sequence[ClaimedCause], tallied: Mapping[str, str], tickets: TicketSet,
+def _keep_the_tally(ending: PlaygroundError, messages: Sequence[Any], design: Design, tickets: TicketSet,
+                    catalog: Catalog) -> None:
+    tallied = _tallied(messages, design, tickets)
+    if tallied:
+        why = f"there is no final answer, this is the agent's last tally counted; the run ended early: {ending}"
+        ending.partial_report = build_report("agent", design.k, tickets, catalog, tallied, partial=why,
+                                             checks=(tickets_read(tallied, _read(messages, design)),))
+
+
+def _report(design: Design, answer: Sequence[ClaimedCause], messages: Sequence[Any], tickets: TicketSet,
             catalog: Catalog) -> Report:
     placement = _place(answer, tickets)
     names = [cause.name for cause in answer]
-    rest = {key: cause for key, cause in tallied.items()
-            if key in tickets.by_key and key not in placement.causes and cause not in names}
+    rest = {key: cause for key, cause in _tallied(messages, design, tickets).items()
+            if key not in placement.causes and cause not in names}
     placed = {**placement.causes, **rest}
     checks = (tickets_exist([key for cause in answer for key in cause.tickets], tickets),
-              one_cause_each(placement.repeated), ranked_by_count(names, _counts(placed), design.k),
+              tickets_read(placed, _read(messages, design)), one_cause_each(placement.repeated),
+              ranked_by_count(names, Counter(placed.values()), design.k, len(tickets) - len(placed)),
               *(check for cause in answer for check in _claims(cause, placement.causes, tickets, catalog)))
     return build_report("agent", design.k, tickets, catalog, placed, only=names, checks=checks,
                         summaries={c.name: c.summary for c in answer}, claimed={c.name: c.count for c in answer})
@@ -96,27 +115,37 @@ def _claims(claimed: ClaimedCause, placed: Mapping[str, str], tickets: TicketSet
             summary_given(claimed.name, claimed.summary)]
 
 
-def _counts(placed: Mapping[str, str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for cause in placed.values():
-        counts[cause] = counts.get(cause, 0) + 1
-    return counts
+# --- what the conversation shows -------------------------------------------------------------------------------------
 
 
-def _tallied(messages: Sequence[Any], design: Design) -> dict[str, str]:
+def _tallied(messages: Sequence[Any], design: Design, tickets: TicketSet) -> dict[str, str]:
     """Ticket key -> cause as the agent last passed it to tally: the answer holds only the top causes, this the rest."""
-    placed = {}
-    for assignment in _assignments(messages, {t.name for t in design.tools if t.key == "tally" and t.enabled}):
-        try:
-            placed[str(get(assignment, "ticket_id", ""))] = tidy_cause(get(assignment, "cause"))
-        except ValueError:
-            continue        # the tool has told the model so already
-    return placed
+    placed: dict[str, str] = {}
+    for arguments in _calls(messages, design, "tally"):
+        given: dict[str, str] = {}
+        assignments = get(arguments, "assignments", [])
+        for assignment in assignments if isinstance(assignments, list) else []:
+            try:
+                given.setdefault(_id(assignment), tidy_cause(get(assignment, "cause")))
+            except ValueError:
+                continue        # the tool has told the model so already
+        placed |= given
+    return {key: cause for key, cause in placed.items() if key in tickets.by_key}
 
 
-def _assignments(messages: Sequence[Any], tally: set[str]) -> Iterator[dict[str, Any]]:
+def _read(messages: Sequence[Any], design: Design) -> set[str]:
+    """The ids the agent passed to read_ticket."""
+    return {_id(arguments) for arguments in _calls(messages, design, "read_ticket")}
+
+
+def _id(arguments: Any) -> str:
+    return str(get(arguments, "ticket_id", "")).strip()
+
+
+def _calls(messages: Sequence[Any], design: Design, key: str) -> Iterator[Any]:
+    """The arguments of every call of one of our tools, whatever the design calls it."""
+    names = {tool.name for tool in design.tools if tool.key == key and tool.enabled}
     for message in messages:
         for block in blocks(message):
-            if get(block, "type") == "tool_use" and get(block, "name") in tally:
-                given = get(get(block, "input", {}), "assignments", [])
-                yield from (a for a in given if isinstance(a, dict)) if isinstance(given, list) else ()
+            if get(block, "type") == "tool_use" and get(block, "name") in names:
+                yield get(block, "input", {})

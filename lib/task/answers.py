@@ -14,9 +14,11 @@ from html import unescape
 from typing import Any
 
 from lib.replies import parse_object
+from lib.task.plain import plain
 
 CAUSE_LIMIT = 60            # characters of a cause's name
 NOT_A_CAUSE = {"none", "null", "nan", "n/a", "na", "undefined"}
+_AROUND = " \"'`*_#.:;!?-"    # what models put around a name without meaning it
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def parse_label(text: str) -> Label:
 
 def parse_groups(text: str, labels: Iterable[str]) -> dict[str, str]:
     """`{"groups": [{"cause", "labels"}]}` as label -> cause: each of `labels` exactly once and none besides."""
-    placed = [(_known(label), cause) for cause, members in _groups(parse_object(text)) for label in members]
+    placed = _placed(text)
     times = Counter(label for label, _ in placed)
     wanted = set(labels)
     faults = [f"{what}: {_some(found)}" for what, found in (
@@ -60,6 +62,20 @@ def parse_groups(text: str, labels: Iterable[str]) -> dict[str, str]:
     if faults:
         raise ValueError("every label must be in exactly one group; " + "; ".join(faults))
     return dict(placed)
+
+
+def usable_groups(text: str, labels: Iterable[str]) -> dict[str, str]:
+    """What is left of an answer that `parse_groups` refuses: the first cause of each label that it does place."""
+    try:
+        placed = _placed(text)
+    except ValueError:
+        return {}
+    wanted = set(labels)
+    return {label: cause for label, cause in reversed(placed) if label in wanted}
+
+
+def _placed(text: str) -> list[tuple[str, str]]:
+    return [(_bare(label), cause) for cause, members in _groups(parse_object(text)) for label in members]
 
 
 def _groups(answer: dict[str, Any]) -> list[tuple[str, list[str]]]:
@@ -72,11 +88,6 @@ def _groups(answer: dict[str, Any]) -> list[tuple[str, list[str]]]:
         except ValueError as fault:
             raise ValueError(f"group {i}: {fault}") from None
     return groups
-
-
-def _known(label: str) -> str:
-    """A label as it was given out: the model may have copied it with its entities or in other case."""
-    return _fold(unescape(label))
 
 
 def parse_summary(text: str) -> Summary:
@@ -115,28 +126,37 @@ def _claimed(cause: dict[str, Any]) -> ClaimedCause:
 
 
 def tidy_cause(cause: Any) -> str:
-    """A cause in the one form it is counted in: NFKC, lower case, single spaces, no quotes or full stop around it.
+    """A cause in the one form it is counted in: `plain`, without entities, and without marks around it.
 
     ValueError when it is no text, empty, longer than 60 characters, several causes at once, or spelled with letters
     that only look alike (Latin and Cyrillic in one word).
     """
     if not isinstance(cause, str):
         raise ValueError(f'"cause" must be one text, not {_kind(cause)}')
-    name = _fold(cause).strip(" \"'`.“”‘’")
+    name = _bare(cause)
     if not name or name in NOT_A_CAUSE:
-        raise ValueError(f'"cause" is {cause!r}, which names no cause; name the most likely one in 2-5 words')
+        raise ValueError(f'"cause" is {_quoted(cause)}, which names no cause; name the most likely one in 2-5 words')
     if len(name) > CAUSE_LIMIT:
         raise ValueError(f'"cause" has {len(name)} characters, at most {CAUSE_LIMIT} are allowed; use 2-5 words')
-    if re.search(r"[/|;,\r\n]", cause.strip()):
-        raise ValueError(f'"cause" is {cause!r}, which looks like several; give one cause in plain words')
+    if re.search(r"[/|;,]", name) or re.search(r"[\r\n]", cause.strip()):
+        raise ValueError(f'"cause" is {_quoted(cause)}, which looks like several; give one cause in plain words')
     mixed = next((word for word in name.split() if len(_scripts(word)) > 1), None)
     if mixed:
         raise ValueError(f'"cause" mixes {" and ".join(sorted(_scripts(mixed)))} letters in the word {mixed!r}')
     return name
 
 
-def _fold(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def _bare(name: str) -> str:
+    """A name as it is counted: the same again for its own result, so that a label copied from a prompt is known."""
+    if len(name) > 20 * CAUSE_LIMIT:
+        return plain(name)      # no name, and too long to look at it again and again
+    while (bare := plain(unescape(name)).strip(_AROUND)) != name:
+        name = bare
+    return name
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:80] + "…")
 
 
 def _scripts(word: str) -> set[str]:
@@ -176,8 +196,10 @@ def _strings(answer: dict[str, Any], name: str, optional: bool = False) -> list[
 
 def _count(answer: dict[str, Any], name: str) -> int | None:
     value = answer.get(name)
-    if value is not None and (type(value) is not int or value < 0):
+    if value is not None and type(value) is not int:
         raise ValueError(f'"{name}" must be a whole number, not {_kind(value)}')
+    if value is not None and value < 0:
+        raise ValueError(f'"{name}" is {value}; it must be 0 or more')
     return value
 
 
@@ -189,4 +211,4 @@ def _kind(value: Any) -> str:
 
 def _some(names: list[str], most: int = 8) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(repr(name) for name in names[:most]) + more
+    return ", ".join(map(_quoted, names[:most])) + more

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 
+from lib.task.plain import plain
 from lib.task.report import Cause, Check
 from lib.tickets.ticket import Ticket, TicketSet
-
-_TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "‑": "-"})
 
 
 def all_placed(labels: Mapping[str, str], failed: Mapping[str, str], tickets: TicketSet) -> Check:
@@ -35,13 +33,16 @@ def customers_known(causes: Sequence[Cause], tickets: TicketSet) -> Check:
 
 
 def quotes_found(quotes: Mapping[str, str], tickets: TicketSet) -> Check | None:
-    """Every quote stands in its ticket. None where the shape quotes nothing."""
-    given = {key: quote for key, quote in quotes.items() if quote}
-    if not given:
+    """Every label has a quote ("" = none) and it stands in its ticket. None where the shape is asked for none."""
+    if not quotes:
         return None
+    given = {key: quote for key, quote in quotes.items() if quote}
+    without = [key for key in quotes if key not in given]
     missing = [key for key, quote in given.items() if not quote_found(quote, tickets.by_key[key])]
-    detail = f"{len(given) - len(missing)} of {len(given)} quotes stand in their ticket"
-    return Check("quotes", not missing, f"{detail}; not found: {some(missing)}" if missing else detail)
+    parts = [f"{len(given) - len(missing)} of {len(given)} quotes stand in their ticket"] if given else []
+    parts += [f"not found: {some(missing)}"] if missing else []
+    parts += [f"labels without a quote: {some(without)}"] if without else []
+    return Check("quotes", not missing and not without, "; ".join(parts))
 
 
 def quote_found(quote: str, ticket: Ticket) -> bool:
@@ -54,7 +55,7 @@ def quote_found(quote: str, ticket: Ticket) -> bool:
 
 
 def _stands_in(text: str, quote: str) -> bool:
-    pieces, start = [p for p in (_plain(piece) for piece in re.split(r"…|\.{3,}", quote)) if p], 0
+    pieces, start = [p for p in map(_plain, re.split(r"…|\.{3,}", quote)) if any(map(str.isalnum, p))], 0
     for piece in pieces:
         at = text.find(piece, start)
         if at < 0:
@@ -64,7 +65,7 @@ def _stands_in(text: str, quote: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY).casefold().split()).strip("\"'")
+    return plain(text).strip("\"'")
 
 
 def summary_given(cause: str, text: str, problem: str = "") -> Check:
@@ -75,7 +76,8 @@ def summary_given(cause: str, text: str, problem: str = "") -> Check:
 
 def summary_tickets(cause: str, named: Sequence[str], members: Iterable[str]) -> Check:
     """The tickets a summary names are tickets of its cause."""
-    wrong = sorted(set(named) - set(members))
+    shown = {" ".join(key.split()) for key in members}      # as an attribute of the prompt shows them
+    wrong = sorted(id for id in set(named) if " ".join(unescape(id).split()) not in shown and id not in shown)
     if not named:
         return Check("summary ids", False, "the summary names no ticket", cause)
     if wrong:
@@ -95,7 +97,7 @@ def one_cause_each(repeated: Mapping[str, Sequence[str]]) -> Check:
     """No ticket is given twice; `repeated` maps each one that is to the causes it stands in, the first counts."""
     if not repeated:
         return Check("one cause per ticket", True, "no ticket is given twice")
-    told = [f"{key} ({', '.join(causes)})" for key, causes in repeated.items()]
+    told = [f"{key} ({some(list(dict.fromkeys(causes)), 3)})" for key, causes in repeated.items()]
     return Check("one cause per ticket", False, f"given more than once, only the first counts: {some(told)}")
 
 
@@ -113,20 +115,46 @@ def customers_match(cause: str, claimed: int | None, joined: int) -> Check:
     return Check("customers", claimed == joined, f"claimed {claimed}, its tickets come from {joined}", cause)
 
 
-def ranked_by_count(answered: Sequence[str], counts: Mapping[str, int], k: int) -> Check:
-    """The answer gives the `k` most frequent causes, in the order of `counts` (of every cause the model placed)."""
-    inside = [counts.get(name, 0) for name in answered]
-    left_out = {name: n for name, n in counts.items() if name not in answered and n > min(inside, default=0)}
+def tickets_read(placed: Iterable[str], read: set[str]) -> Check:
+    """Every ticket that has a cause was read before it was judged."""
+    keys = list(placed)
+    unread = [key for key in keys if key not in read]
+    detail = f"{len(keys) - len(unread)} of {len(keys)} tickets with a cause were read"
+    return Check("tickets read", not unread, f"{detail}; not read: {some(unread)}" if unread else detail)
+
+
+def ranked_by_count(answered: Sequence[str], counts: Mapping[str, int], k: int, unplaced: int = 0) -> Check:
+    """The answer gives the `k` most frequent causes, in the order of `counts` (of every cause that has tickets).
+
+    `unplaced` tickets have no cause, so they may hide one. Causes as frequent as the last one are told, not a fault.
+    """
+    inside, named = [counts.get(name, 0) for name in answered], set(answered)
+    last = min(inside, default=0)
+    outside = {name: n for name, n in counts.items() if name not in named}
     faults = []
     if inside != sorted(inside, reverse=True):
-        faults.append(f"the answer's order is {', '.join(map(str, inside))} tickets")
+        faults.append(f"the answer's order is {some(list(map(str, inside)), 20)} tickets")
     if len(answered) > k:
         faults.append(f"{k} causes were asked for, {len(answered)} given")
-    if left_out:
-        faults.append("more frequent, but left out: " + some([f"{name} ({n})" for name, n in left_out.items()]))
-    if len(answered) < min(k, len(counts)):
-        faults.append(f"{k} causes were asked for, {len(answered)} given, {len(counts)} found")
-    return Check("ranking", not faults, "; ".join(faults) or "most frequent first, none left out")
+    if more := [f"{name} ({n})" for name, n in outside.items() if n > last]:
+        faults.append("more frequent, but left out: " + some(more))
+    if len(answered) < k and (outside or unplaced):
+        rest = f"{len(counts)} found" if outside else f"{unplaced} tickets have no cause"
+        faults.append(f"{k} causes were asked for, {len(answered)} given, {rest}")
+    return Check("ranking", not faults, "; ".join(faults) or "; ".join(_ranked(len(answered), last, outside, k,
+                                                                               unplaced)))
+
+
+def _ranked(given: int, last: int, outside: Mapping[str, int], k: int, unplaced: int) -> list[str]:
+    """What there is to say of a ranking without a fault."""
+    parts = ["most frequent first, none left out"]
+    if tied := [f"{name} ({n})" for name, n in outside.items() if n == last]:
+        parts = [f"most frequent first; as frequent as the last one: {some(tied)}"]
+    if unplaced > last:
+        parts.append(f"{unplaced} tickets without a cause could change it")
+    if given < k:
+        parts.append(f"{k} were asked for, {given} found")
+    return parts
 
 
 def some(names: Sequence[str], most: int = 8) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from lib.design import Design
 from lib.models import model
 from lib.simulated import latency
 from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL
+from lib.task.problems import problems
 from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
 from lib.task.tools import PAGE, list_tickets, read_ticket
 from lib.tickets.ticket import Ticket, TicketSet
@@ -27,15 +29,17 @@ FOLLOW_UP = 51              # tokens the API adds for one tool_use/tool_result p
 TALLY_LINE = 25             # output tokens of one ticket with its cause, passed to tally
 ANSWER_CAUSE = 200          # output tokens of one cause in the answer
 PER_TURN = 4                # tickets read in one turn when parallel tools are on
+SHAPES = ("pipeline", "agent")
+NEEDED = re.compile(r"k|workers|limits\.max_turns|steps\.\w+(\.model)?")     # fields that nothing can be told without
 
 
 @dataclass(frozen=True)
 class Forecast:
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    usd: float | None       # None: a model without a known price
-    seconds: float
+    calls: int | None       # None, here and in all that follow: the design cannot run, `note` says why
+    input_tokens: int | None
+    output_tokens: int | None
+    usd: float | None       # None also for a model without a known price
+    seconds: float | None
     note: str = ""          # what would end the run early, as one plain line
 
 
@@ -56,10 +60,12 @@ def forecast(design: Design, tickets: TicketSet) -> dict[str, Forecast]:
     How rough: label prompts are within some 10 % (see `usage.tokens`). How many labels differ, how long replies are,
     and how the agent goes about it are guesses: it is taken to read every ticket one by one, so that its input follows
     a·T + d·T(T-1)/2 over T turns. An agent that reads less, or looks up more, can be off by a factor of two. Retries,
-    thinking and cache reads are left out.
+    thinking and cache reads are left out. A design that cannot run gets a forecast of unknowns, never an error.
     """
     if not tickets.tickets:
-        return {shape: Forecast(0, 0, 0, 0.0, 0.0) for shape in ("pipeline", "agent")}
+        return dict.fromkeys(SHAPES, Forecast(0, 0, 0, 0.0, 0.0))
+    if faults := [p.text for p in problems(design) if NEEDED.fullmatch(p.field)]:
+        return dict.fromkeys(SHAPES, Forecast(None, None, None, None, None, note=faults[0]))
     prices = prices_for(sorted({step.model for step in design.steps.values()}))
     return {"pipeline": _sum(_pipeline(design, tickets), prices),
             "agent": replace(_sum(_agent(design, tickets), prices), note=_agent_note(design, tickets))}

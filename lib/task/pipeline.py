@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from lib.catalog import Catalog
 from lib.client.layers import layered, step, with_defaults
 from lib.design import Design
-from lib.errors import InputError, MapError
+from lib.errors import InputError, InvalidReply, MapError, RunEnded
 from lib.prompt_map import map_prompts
-from lib.task.answers import Label, Summary, parse_groups, parse_label, parse_summary
-from lib.task.checks import some, summary_given, summary_tickets
+from lib.task.answers import Label, Summary, parse_groups, parse_label, parse_summary, usable_groups
+from lib.task.checks import ranked_by_count, some, summary_given, summary_tickets
 from lib.task.prompts import render_cause, render_labels, render_ticket, subject_of
 from lib.task.report import Check, Report
 from lib.task.reporting import build_report, incidents_of, top_causes
@@ -29,16 +30,67 @@ def run_pipeline(client: Any, design: Design, tickets: TicketSet, catalog: Catal
     """The Report after N label calls, the merge and K summaries.
 
     A ticket without a usable label, a merge or a summary that failed is told in the Report; the rest goes on.
-    Raises InputError without tickets, MapError when no ticket got a label, and any RunEnded.
+    Raises InputError without tickets, MapError when no ticket got a label, and any RunEnded: once there are labels,
+    its `partial_report` holds what is known so far.
     """
     if not tickets.tickets:
         raise InputError("there are no tickets to label; load some on the Data page")
-    labels, failed = label_tickets(client, design, tickets)
-    causes, merged = merge_labels(client, design, Counter(label.cause for label in labels.values()))
-    placed = {key: causes[label.cause] for key, label in labels.items()}
-    summaries, told = summarise(client, design, placed, tickets, catalog)
-    return build_report("pipeline", design.k, tickets, catalog, placed, failed=failed, summaries=summaries,
-                        quotes={key: label.evidence for key, label in labels.items()}, checks=(merged, *told))
+    work = _Work()
+    try:
+        _do(work, client, design, tickets, catalog)
+    except RunEnded as ending:
+        work.add_last(getattr(ending, "partial", ()), design, tickets)
+        if work.labels:
+            ending.partial_report = work.report(design, tickets, catalog, f"{work.standing(tickets)}: {ending}")
+        raise
+    return work.report(design, tickets, catalog)
+
+
+@dataclass
+class _Work:
+    """What the steps have given so far; None for a step that is not through."""
+
+    labels: dict[str, Label] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, str] | None = None
+    summaries: dict[str, str] | None = None
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def placed(self) -> dict[str, str]:
+        """Ticket key -> cause; before the merge every label is a cause of its own."""
+        return {key: (self.causes or {}).get(label.cause, label.cause) for key, label in self.labels.items()}
+
+    def add_last(self, answers: Sequence[Any], design: Design, tickets: TicketSet) -> None:
+        """The answers of the step in whose middle the run ended: labels or summaries."""
+        if self.causes is not None:
+            named = zip(top_causes(self.placed, design.k), answers, strict=False)
+            self.summaries = {name: answer.text for name, answer in named if isinstance(answer, Summary)}
+        elif not self.labels:
+            named = zip((t.key for t in tickets.tickets), answers, strict=False)
+            self.labels = {key: answer for key, answer in named if isinstance(answer, Label)}
+
+    def standing(self, tickets: TicketSet) -> str:
+        if self.causes is None:
+            return (f"{len(self.labels)} of {len(tickets)} tickets are labelled and counted, labels that mean the same "
+                    "are not merged, nothing is summarised; the run ended early")
+        return "labels are merged and counted, but not every cause is summarised; the run ended early"
+
+    def report(self, design: Design, tickets: TicketSet, catalog: Catalog, partial: str = "") -> Report:
+        placed = self.placed
+        ranking = ranked_by_count(top_causes(placed, design.k), Counter(placed.values()), design.k,
+                                  len(tickets) - len(placed))
+        return build_report("pipeline", design.k, tickets, catalog, placed, failed=self.failed,
+                            summaries=self.summaries, checks=(ranking, *self.checks), partial=partial,
+                            quotes={key: label.evidence for key, label in self.labels.items()})
+
+
+def _do(work: _Work, client: Any, design: Design, tickets: TicketSet, catalog: Catalog) -> None:
+    work.labels, work.failed = label_tickets(client, design, tickets)
+    work.causes, merged = merge_labels(client, design, Counter(label.cause for label in work.labels.values()))
+    work.checks.append(merged)
+    work.summaries, told = summarise(client, design, work.placed, tickets, catalog)
+    work.checks += told
 
 
 def label_tickets(client: Any, design: Design, tickets: TicketSet) -> tuple[dict[str, Label], dict[str, str]]:
@@ -62,7 +114,7 @@ def merge_labels(client: Any, design: Design, counts: Mapping[str, int]) -> tupl
         faults += trouble
         if len(level) <= LABELS_PER_CALL or len(set(merged.values())) == len(level):
             break
-    return causes, _merge_check(len(counts), len(set(causes.values())), faults)
+    return causes, _merge_check(len(counts), len(set(causes.values())), faults, design.k)
 
 
 def _tickets_per_cause(causes: Mapping[str, str], counts: Mapping[str, int]) -> Counter[str]:
@@ -90,21 +142,26 @@ def _batches(counts: Counter[str]) -> list[dict[str, int]]:
 
 
 def _merge(client: Any, design: Design, counts: dict[str, int]) -> tuple[dict[str, str], str]:
-    """Label -> cause by one call; each label its own cause, and why, when the call gave nothing usable."""
+    """Label -> cause by one call, and what was wrong with it; a label that it did not place is its own cause."""
     if len(counts) < 2:
         return {label: label for label in counts}, ""
     answer, = _map(client, design, "merge", [counts], render_labels, partial(parse_groups, labels=counts))
     if isinstance(answer, Exception):
-        return {label: label for label in counts}, str(answer)
+        usable = usable_groups(answer.reply, counts) if isinstance(answer, InvalidReply) else {}
+        return {label: usable.get(label, label) for label in counts}, str(answer)
     return answer, ""
 
 
-def _merge_check(before: int, after: int, faults: Sequence[str]) -> Check:
+def _merge_check(before: int, after: int, faults: Sequence[str], k: int) -> Check:
     if faults:
-        return Check("labels merged", False, f"{before} labels stay {after} causes; not merged: {some(faults, 2)}")
+        return Check("labels merged", False, f"{before} labels became {after} causes; labels without a valid group "
+                                             f"stay as they are: {some(faults, 2)}")
     if after > LABELS_PER_CALL:
         return Check("labels merged", False, f"{after} of {before} labels are left, too many to compare in one prompt; "
                                              "the same cause may stand there under two names")
+    if after < min(before, k):
+        return Check("labels merged", False, f"{before} labels became {after}, fewer than the {k} causes asked for; "
+                                             "different causes may have been put together")
     return Check("labels merged", True, f"{before} labels became {after} causes, each label in exactly one")
 
 

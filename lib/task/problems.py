@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lib.design import Design, Step
+from lib.design import Design, Step, ToolText
 from lib.models import model
 from lib.task.default_design import STEPS
 from lib.task.tools import DEFAULT_TOOLS
@@ -65,30 +65,40 @@ def _steps(design: Design) -> Iterator[Problem]:
 
 
 def _step(field: str, step: Step) -> Iterator[Problem]:
-    if not step.system.strip():
+    if _is_blank(step.system):
         yield Problem(f"{field}.system", "the system prompt is empty")
-    if not step.model.strip():
+    if _is_blank(step.model):
         yield Problem(f"{field}.model", "no model is chosen")
         return
+    if step.model != step.model.strip():
+        yield Problem(f"{field}.model", f"the model {step.model!r} has white space around its name")
     known = model(step.model)
     if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= known.max_output:
         yield Problem(f"{field}.max_tokens", f"max_tokens is {step.max_tokens!r}; {known.name} takes a whole number "
                                              f"from 1 to {known.max_output:,}")
 
 
+def _is_blank(text: Any) -> bool:
+    return not isinstance(text, str) or not text.strip()
+
+
 def _tools(design: Design) -> Iterator[Problem]:
     functions = {tool.key for tool in DEFAULT_TOOLS}
     sent = [tool for tool in design.tools if tool.enabled]
-    names, keys = Counter(tool.name for tool in sent), Counter(tool.key for tool in design.tools)
+    names, keys = Counter(map(_name_of, sent)), Counter(tool.key for tool in design.tools)
     for tool in sent:
         field = f"tools.{tool.key}"
         if tool.key not in functions or keys[tool.key] > 1:
             what = "stands in the design twice" if tool.key in functions else "has no function behind it"
             yield Problem(field, f"the tool {tool.key!r} {what}")
-        yield from _name(f"{field}.name", tool.name, names)
-        if not tool.description.strip():
+        yield from _name(f"{field}.name", _name_of(tool), names)
+        if _is_blank(tool.description):
             yield Problem(f"{field}.description", "the description is empty; it is all the model knows of the tool")
         yield from (Problem(f"{field}.input_schema", text) for text in schema_problems(tool.input_schema))
+
+
+def _name_of(tool: ToolText) -> str:
+    return tool.name if isinstance(tool.name, str) else ""
 
 
 def _name(field: str, name: str, names: Counter[str]) -> Iterator[Problem]:
@@ -108,7 +118,7 @@ def schema_problems(schema: Any) -> list[str]:
     combined = [word for word in ("oneOf", "allOf", "anyOf") if word in schema]
     if combined:
         texts.append(f"{', '.join(combined)} is not allowed at the top of the schema")
-    return texts + _invalid(schema) + _property_problems(schema)
+    return texts + (_invalid(schema) or _unresolved(schema)) + _property_problems(schema)
 
 
 def _invalid(schema: dict[str, Any]) -> list[str]:
@@ -119,7 +129,31 @@ def _invalid(schema: dict[str, Any]) -> list[str]:
     except SchemaError as fault:
         place = ".".join(map(str, fault.absolute_path)) or "the top"
         return [f"not valid JSON Schema 2020-12 at {place}: {_short(fault.instance)} is not allowed there"]
+    except RecursionError:
+        return ["the schema is nested too deeply"]
     return []
+
+
+def _unresolved(schema: dict[str, Any]) -> list[str]:
+    """References to elsewhere: no argument could be checked against them, so every call of the tool would fail."""
+    from referencing import Registry
+    from referencing.exceptions import NoSuchResource, Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    resolver, texts = Registry().resolver_with_root(DRAFT202012.create_resource(schema)), []
+    for reference in sorted(set(_references(schema))):
+        try:
+            resolver.lookup(reference)
+        except (NoSuchResource, Unresolvable):
+            texts.append(f'"$ref" {_short(reference)} points to nothing inside the schema')
+    return texts
+
+
+def _references(part: Any) -> Iterator[str]:
+    if isinstance(part, dict) and isinstance(part.get("$ref"), str):
+        yield part["$ref"]
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _references(inner)
 
 
 def _property_problems(schema: dict[str, Any]) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lib.errors import InputError
+
 
 @dataclass(frozen=True)
 class Customer:
@@ -57,15 +59,22 @@ class Report:
     labels: dict[str, str]                  # ticket key -> final cause, for every ticket the shape placed
     failed: dict[str, str]                  # ticket key -> why it has no label
     other: int = 0                          # labelled tickets outside the top k
+    partial: str = ""                       # why the shape did not get to its end; "" = it did
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Report:
-        causes = tuple(
-            Cause(**{**c, "tickets": tuple(c["tickets"]), "products": tuple(c["products"]),
-                     "customers": tuple(Customer(**x) for x in c["customers"]),
-                     "evidence": tuple(Evidence(**x) for x in c["evidence"])})
-            for c in data["causes"])
-        return Report(**{**data, "causes": causes, "checks": tuple(Check(**c) for c in data["checks"])})
+        """The report that `to_dict` made this of. Raises InputError for anything else."""
+        try:
+            return Report(**{**data, "causes": tuple(map(_cause, data["causes"])),
+                             "checks": tuple(Check(**c) for c in data["checks"])})
+        except (AttributeError, KeyError, TypeError) as fault:
+            raise InputError(f"this is no report of this version: {type(fault).__name__}: {fault}") from fault
+
+
+def _cause(data: dict[str, Any]) -> Cause:
+    return Cause(**{**data, "tickets": tuple(data["tickets"]), "products": tuple(data["products"]),
+                    "customers": tuple(Customer(**c) for c in data["customers"]),
+                    "evidence": tuple(Evidence(**e) for e in data["evidence"])})

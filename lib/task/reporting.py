@@ -16,11 +16,13 @@ from lib.tickets.ticket import Ticket, TicketSet
 def build_report(shape: str, k: int, tickets: TicketSet, catalog: Catalog, placed: Mapping[str, str], *,
                  only: Iterable[str] | None = None, failed: Mapping[str, str] | None = None,
                  summaries: Mapping[str, str] | None = None, quotes: Mapping[str, str] | None = None,
-                 claimed: Mapping[str, int | None] | None = None, checks: Sequence[Check] = ()) -> Report:
+                 claimed: Mapping[str, int | None] | None = None, checks: Sequence[Check] = (),
+                 partial: str = "") -> Report:
     """The Report for `placed` (ticket key -> cause).
 
     `only` names the causes that may be reported, all by default. `summaries` and `claimed` (counts) go by cause,
     `failed` (reasons) and `quotes` by ticket key. `checks` are the shape's own; those every shape shares are added.
+    `partial` says why the shape did not get to its end: a failed check of its own, before all others.
     """
     labels = {t.key: placed[t.key] for t in tickets.tickets if t.key in placed}
     failed, quotes = dict(failed or {}), quotes or {}
@@ -28,8 +30,9 @@ def build_report(shape: str, k: int, tickets: TicketSet, catalog: Catalog, place
     causes = tuple(_cause(name, _members(labels, name, tickets), catalog, (summaries or {}).get(name, ""), quotes,
                           (claimed or {}).get(name)) for name in names)
     shared = (all_placed(labels, failed, tickets), quotes_found(quotes, tickets), customers_known(causes, tickets))
-    return Report(shape, k, causes, (*checks, *(check for check in shared if check)), len(tickets), labels, failed,
-                  other=len(labels) - sum(cause.count for cause in causes))
+    ending = (Check("run finished", False, partial),) if partial else ()
+    return Report(shape, k, causes, (*ending, *checks, *(check for check in shared if check)), len(tickets), labels,
+                  failed, other=len(labels) - sum(cause.count for cause in causes), partial=partial)
 
 
 def top_causes(labels: Mapping[str, str], k: int, only: Iterable[str] | None = None) -> list[str]:

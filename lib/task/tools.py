@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -70,7 +69,7 @@ def read_ticket(tickets: TicketSet, ticket_id: str) -> dict[str, str]:
     """One ticket with its body, which is shortened in the middle if it is very long."""
     ticket, limit = _ticket(tickets, ticket_id), BODY_LIMIT
     fields = {**_fields(ticket, "subject", "product", "created"), "customer_id": shorten(ticket.customer, LINE_LIMIT)}
-    while _size(result := {**fields, "body": shorten(ticket.body, limit)}) > RESULT_LIMIT:
+    while _size(result := {**fields, "body": shorten(ticket.body, limit)}) > RESULT_LIMIT and limit:
         limit //= 2
     return result
 
@@ -120,11 +119,16 @@ def tally(tickets: TicketSet, assignments: Sequence[Mapping[str, Any]]) -> dict[
             placed[key] = cause
     left = [t.key for t in tickets.tickets if t.key not in placed]
     result = {"total_tickets": len(tickets), "assigned": len(placed), "unassigned": len(left),
-              "unknown_ticket_ids": unknown[:HITS], "repeated_ticket_ids": repeated[:HITS],
+              "unknown_ticket_ids": _few(unknown), "repeated_ticket_ids": _few(repeated),
               "causes": _tallied(placed, tickets)}
     if left:
-        result["unassigned_ticket_ids"] = left[:HITS]
+        result["unassigned_ticket_ids"] = _few(left)
     return _capped(result, "causes")
+
+
+def _few(ids: Sequence[str]) -> list[str]:
+    """The first ids, and in words how many more there are."""
+    return [id[:80] for id in ids[:HITS]] + ([f"and {len(ids) - HITS} more"] if len(ids) > HITS else [])
 
 
 def _objects(assignments: Any) -> list[Mapping[str, Any]]:
@@ -142,14 +146,23 @@ def _assignment(assignment: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _tallied(placed: Mapping[str, str], tickets: TicketSet) -> list[dict[str, Any]]:
-    causes = []
-    for cause, count in sorted(Counter(placed.values()).items(), key=lambda item: (-item[1], item[0])):
-        members = [t for t in tickets.tickets if placed.get(t.key) == cause]
-        causes.append({"cause": cause, "count": count, "customers": len({t.customer.strip() for t in members} - {""}),
-                       "ticket_ids": [t.key for t in members[:IDS]]})
-        if count > IDS:
-            causes[-1]["note"] = f"{IDS} of {count} ticket_ids shown; all are counted"
-    return causes
+    members: dict[str, list[Ticket]] = {}
+    for ticket in tickets.tickets:
+        if ticket.key in placed:
+            members.setdefault(placed[ticket.key], []).append(ticket)
+    return [_row_of_tally(cause, found)
+            for cause, found in sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))]
+
+
+def _row_of_tally(cause: str, members: Sequence[Ticket]) -> dict[str, Any]:
+    ids = [t.key for t in members[:IDS]]
+    while len(ids) > 1 and _size({"ticket_ids": ids}) > RESULT_LIMIT // 2:
+        ids = ids[:len(ids) // 2]
+    row = {"cause": cause, "count": len(members), "customers": len({t.customer.strip() for t in members} - {""}),
+           "ticket_ids": ids}
+    if len(ids) < len(members):
+        row["note"] = f"{len(ids)} of {len(members)} ticket_ids shown; all are counted"
+    return row
 
 
 # --- product database ------------------------------------------------------------------------------------------------
@@ -174,17 +187,31 @@ def get_product(catalog: Catalog, product: str) -> dict[str, Any]:
 def list_incidents(catalog: Catalog, product: str = "") -> dict[str, Any]:
     """The incidents of one product, or of all for an empty `product`: as many as fit, and how many there are."""
     if not product:
-        rows = _all_incidents(catalog)
-        return _capped({"total": len(rows), "incidents": rows}, "incidents", total=len(rows))
+        rows, total = _all_incidents(catalog)
+        return _capped({"total": total, "incidents": rows}, "incidents", total=total)
     rows = [_row(row) for row in catalog.incidents(_one(product, "product"))]
-    if not rows and catalog.product(_one(product, "product")) is None:
-        raise ValueError(_unknown("product", product, catalog.roles.products))
+    if not rows:
+        _explain_no_incidents(catalog, product)
     return _capped({"product": product, "total": len(rows), "incidents": rows}, "incidents", total=len(rows))
 
 
-def _all_incidents(catalog: Catalog) -> list[dict[str, Any]]:
+def _explain_no_incidents(catalog: Catalog, product: str) -> None:
+    """Raises ValueError when it is not known that the product had none."""
     role = catalog.roles.incidents
-    return [_row(row) for row in catalog.rows(role.table, limit=HITS)] if role else []
+    if catalog.product(product) is None:
+        raise ValueError(_unknown("product", product, catalog.roles.products))
+    if role is None:
+        raise ValueError(_unknown("incident", product, role))
+    if "product_id" not in role.columns:
+        raise ValueError("the database does not tell which product an incident is of; leave product out to see all")
+
+
+def _all_incidents(catalog: Catalog) -> tuple[list[dict[str, Any]], int]:
+    """The first incidents of the database, and how many it has."""
+    role = catalog.roles.incidents
+    if role is None:
+        raise ValueError(_unknown("incident", "", role))
+    return [_row(row) for row in catalog.rows(role.table, limit=HITS)], catalog.tables[role.table].rows
 
 
 def _unknown(kind: str, given: Any, role: Role | None) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from lib.tickets.names import named, words
+from lib.tickets.names import named, plain, words
 from lib.tickets.table import Table
 
 SAMPLE = 300        # rows looked at
@@ -35,42 +35,56 @@ _NAMES = {
         "ticket nr, ticketnummer, ticket nummer, conversation id, request id, incident number, "
         "vorgangsnummer, vorgangs nr, fallnummer, id du ticket, id de ticket, numero de ticket, number, key, "
         "id, identifiant, reference, ref, nr, no, nummer, numero, ticket, vorgang, issue id, display id, "
-        "record id, uuid, external id"),
+        "record id, complaint id, uuid, external id"),
     "subject": words(
         "subject, ticket subject, betreff, ticket name, title, titel, summary, short description, objet, "
         "sujet, asunto, oggetto, onderwerp, assunto, temat, headline, thema, topic, issue title, "
-        "zusammenfassung, titre, titulo"),
+        "zusammenfassung, kurzbeschreibung, titre, titulo"),
     "body": words(
         "body, plain body, description text, ticket description, description, message, message body, body "
         "text, nachricht, beschreibung, inhalt, anliegen, mitteilung, text, content, ticket body, first "
         "message, details, comment body, issue, problem, question, request, feedback, review, complaint, "
         "ticket text, nachrichtentext, contenu, corps, mensaje, descripcion, cuerpo, messaggio, testo, "
         "descrizione, omschrijving, bericht, mensagem, descricao, tresc, long description, html body, "
-        "comment, comments, conversation, transcript"),
+        "problembeschreibung, fehlerbeschreibung, consumer complaint narrative, comment, comments, conversation, "
+        "transcript, preview"),
     "customer": words(
-        "customer id, customer number, customer no, kundennummer, kunden nr, kunden id, kundennr, client id, "
+        "customer id, customer number, customer no, customer nr, kundennummer, kunden nr, kunden id, kundennr, kd nr, "
+        "kdnr, client id, client no, client number, "
         "account id, account number, id client, id cliente, numero client, klantnummer, organization id, "
-        "organisation id, company id, requester id, contact id, user login, user id, customer, customer name, kunde, "
+        "organisation id, company id, associated company ids, requester id, contact id, associated contact ids, "
+        "primary customer id, user login, user id, customer, customer name, kunde, firma, "
         "client, cliente, klant, account, account name, organization, organisation, company, company name, "
-        "requester, requester email, reporter, contact, contact email, customer email, email, e mail, from, "
+        "requester, requester email, caller, caller id, reporter, contact, contact email, customer email, email, "
+        "e mail, email address, from, "
         "sender, author, absender, user, author login, author email, author id, reporter display "
         "name, reporter email address, associated company, associated contact, full name, name"),
     "product": words(
         "product id, product, product name, produkt, produkt id, produktname, sku, product sku, item, item "
         "id, article, artikel, artikelnummer, artikel nr, art no, art nr, produit, producto, prodotto, "
         "prodotto id, produto, component, components, component s, module, app, application, service, product "
-        "area, affected product"),
+        "area, affected product, product purchased, cmdb ci, configuration item, business service"),
     "created": words(
         "created at, created, created time, created on, created date, create date, createdate, creation date, "
         "date created, opened, opened at, open date, submitted, submitted at, received, received at, "
-        "requested, reported at, timestamp, erstellt, erstellt am, erstelldatum, erstellungsdatum, eingang, "
+        "requested, reported at, date time opened, opened date, date received, sys created on, "
+        "timestamp, erstellt, erstellt am, erstelldatum, erstellungsdatum, eingang, "
         "eingangsdatum, eingegangen am, angelegt am, datum, cree le, date de creation, fecha, fecha de "
         "creacion, data, aangemaakt, date, time"),
 }
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/\w{3}/\d{2}")
 
-_CODE = re.compile(r"(?![\d,]*[.,]\d+$)(?=\D*\d)\S+")
+_CODE = re.compile(r"(?![\d,]*[.,]\d+$)(?=\D*\d)[^\s@]+")
+
+# What a question in a form asks for, in plain words.
+_ASKED = {
+    "customer": re.compile(r".*\b(customer|client|account|kunden?)\b.*\b(id|number|no|nr|nummer)\b.*|"
+                           r".*\b(kundennummer|email|e mail)\b.*|.*\byour (full )?name\b.*"),
+    "product": re.compile(r".*\b(which|what|welche\w*|affected|betroffene\w*)( \w+)? "
+                          r"(product|produkt|app|service|module|modul)s?\b.*"),
+}
+_NO_SUBJECT = set("name email mail agent assignee owner group team queue status priority type channel via".split())
 
 
 def guess_columns(table: Table) -> Columns:
@@ -80,14 +94,21 @@ def guess_columns(table: Table) -> Columns:
     found: dict[str, str | None] = {}
     for part, names in _NAMES.items():      # a column that is empty all the way down only where there is no other
         found[part] = named(filled, names, found.values()) or named(table.columns, names, found.values())
+    full = [shape.column for shape in shapes if shape.filled >= 0.5]
+    found["customer"] = named(full, _NAMES["customer"], {c for p, c in found.items() if p != "customer"}) \
+        or found["customer"]
+    for part, asked in _ASKED.items():
+        found[part] = found[part] or next(
+            (c for c in filled if c not in found.values() and asked.fullmatch(plain(c))), None)
     if not found["body"] or found["body"] not in filled:
         found["body"] = _longest_text(found, shapes) or found["body"]
     if not found["id"]:
-        found["id"] = _pick(shapes, found, lambda s: s.codes and s.varied == 1 and s.filled == 1)
+        found["id"] = _pick(shapes, found, lambda s: s.codes and s.varied == 1 and s.filled == 1 and s.dated < 0.5)
     if not found["created"]:
         found["created"] = _pick(shapes, found, lambda s: s.dated > 0.8)
     if not found["subject"]:
-        found["subject"] = _pick(shapes, found, lambda s: 8 <= s.length <= 120 and s.spaced > 0.5 and s.varied > 0.5)
+        found["subject"] = _pick(shapes, found, lambda s: 8 <= s.length <= 120 and s.spaced > 0.5 and s.varied > 0.5
+                                 and s.dated < 0.5 and not _NO_SUBJECT & set(plain(s.column).split()))
     return Columns(**found)
 
 
@@ -119,7 +140,8 @@ def _shapes(table: Table) -> list[_Shape]:
 
 def _longest_text(found: dict[str, str | None], shapes: list[_Shape]) -> str | None:
     """The column of the longest texts that is nothing else."""
-    texts = [s for s in shapes if s.column not in found.values() and s.length >= 20 and s.spaced > 0.5]
+    texts = [s for s in shapes if s.column not in found.values() and s.length >= 20 and s.spaced > 0.5
+             and s.dated < 0.5]
     return max(texts, key=lambda s: s.length).column if texts else None
 
 

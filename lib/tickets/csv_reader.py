@@ -8,15 +8,19 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from lib.errors import UnreadableFile
 from lib.tickets.encoding import Encoding, find_encoding, open_text
-from lib.tickets.table import Grid, Table, count, say_places, table_from_grid
+from lib.tickets.table import Grid, Table, check_size, count, say_places, table_from_grid
 
 DELIMITERS = ",;\t|"
 _NONE = "\x1f"      # stands for "one column": no text file holds it
+LONGEST_TEXT = 100_000      # lines in one quoted text; a quote open for longer is a stray one
+MOST_REREAD = 2_000_000     # lines given back after stray quotes, in all: each may be read again from the next line
 
 
 def read_csv(name: str, data: bytes) -> Table:
     """The table in the bytes. Raises UnreadableFile when it is none."""
+    data = data.removesuffix(b"\x1a")       # how DOS programs end a file
     encoding = find_encoding(name, data)
     # process-wide in the csv module, and only ever raised: no cell is longer than its file
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
@@ -25,9 +29,9 @@ def read_csv(name: str, data: bytes) -> Table:
         notes.append(f"{count(data.count(0), 'NUL character')} removed")
     lines = _Lines(data, encoding)
     dialect, first = _dialect(lines)
-    found = _read(islice(lines, first, None), dialect, first)
+    found = _read(name, islice(lines, first, None), dialect, first)
     if found.broken and b'\\"' in data:
-        again = _read((line.replace('\\"', '""') for line in islice(lines, first, None)), dialect, first)
+        again = _read(name, (line.replace('\\"', '""') for line in islice(lines, first, None)), dialect, first)
         if len(again.broken) < len(found.broken):
             found = again
             notes.append('quotes written as \\" were read as quotes')
@@ -37,13 +41,13 @@ def read_csv(name: str, data: bytes) -> Table:
 
 
 class _Lines:
-    """The file's lines, without NUL, as often as they are asked for."""
+    """The file's lines, without NUL and the byte order marks of joined files, as often as they are asked for."""
 
     def __init__(self, data: bytes, encoding: Encoding):
         self._data, self._encoding = data, encoding
 
     def __iter__(self) -> Iterator[str]:
-        return (line.replace("\0", "") for line in open_text(self._data, self._encoding))
+        return (line.replace("\0", "").lstrip("\ufeff") for line in open_text(self._data, self._encoding))
 
 
 # --- the dialect ------------------------------------------------------------------------------------------------------
@@ -96,7 +100,7 @@ class _Found:
         return told
 
 
-def _read(lines: Iterable[str], dialect: dict, skipped: int) -> _Found:
+def _read(name: str, lines: Iterable[str], dialect: dict, skipped: int) -> _Found:
     found, source = _Found(), _Pushback(lines, skipped)
     reader = csv.reader(source, strict=True, **dialect)
     while True:
@@ -109,6 +113,9 @@ def _read(lines: Iterable[str], dialect: dict, skipped: int) -> _Found:
         except csv.Error:           # wrong quotes: this one line is taken literally, the next ones are read anew
             first = source.taken[0]
             source.push_back()
+            if source.reread > MOST_REREAD:
+                raise UnreadableFile(f"{name} has quotes that are never closed in very many rows, the last one in line "
+                                     f"{start:,}: export it again") from None
             row = _literally(first, dialect["delimiter"])
             found.broken.append(start)
         else:
@@ -116,6 +123,7 @@ def _read(lines: Iterable[str], dialect: dict, skipped: int) -> _Found:
                 found.swallowed.append(f"{start}-{source.number}")
         found.rows.append(row)
         found.places.append(start)
+        check_size(name, 0, len(found.rows))
 
 
 class _Pushback:
@@ -126,11 +134,14 @@ class _Pushback:
         self._ahead: deque[str] = deque()
         self.taken: list[str] = []
         self.number = number        # of the last line given
+        self.reread = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
+        if len(self.taken) >= LONGEST_TEXT:
+            raise StopIteration         # csv.reader takes it for the end of the file, in the middle of a text
         line = self._ahead.popleft() if self._ahead else next(self._lines)
         self.taken.append(line)
         self.number += 1
@@ -139,6 +150,7 @@ class _Pushback:
     def push_back(self) -> None:
         self._ahead.extendleft(reversed(self.taken[1:]))
         self.number -= len(self.taken) - 1
+        self.reread += len(self.taken) - 1
 
 
 def _literally(line: str, delimiter: str) -> list[str]:

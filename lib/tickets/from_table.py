@@ -17,7 +17,8 @@ from lib.tickets.visible import visible
 
 _COMMENTS = {"comment", "comments", "public comment", "internal note", "note", "notes", "reply", "replies",
              "kommentar", "kommentare", "antwort", "commentaire", "comentario", "comment comments",
-             "conversation parts", "conversation parts conversation parts"}
+             "conversation parts", "conversation parts conversation parts", "comments and work notes", "work notes",
+             "fields comment comments"}
 
 
 def to_tickets(table: Table, columns: Columns) -> TicketSet:
@@ -56,8 +57,10 @@ class _Maker:
         self._html = self._controls = self._embedded = 0
 
     def ticket(self, row: tuple[str, ...]) -> Ticket:
-        parts = {part: self._shown(row[i]) for part, i in self._parts.items()}
+        parts = {part: self._shown(_names_in(row[i])) for part, i in self._parts.items()}
         codes = {part: " ".join(parts.get(part, "").split()) for part in ("id", "customer", "product", "created")}
+        if "<" in parts.get("subject", ""):
+            parts["subject"] = self._plain(parts["subject"])
         bodies = [self._text(row[i]) for i in self._bodies if row[i]]
         extra = {name: self._shown(row[i]) for name, i in self._extra if row[i]}
         return Ticket(key="", **{**parts, **codes}, body="\n\n".join(bodies), extra=extra)
@@ -71,7 +74,9 @@ class _Maker:
         return [f"{count(n, 'text')} {what}" for n, what in told if n]
 
     def _text(self, cell: str) -> str:
-        text = _comment_texts(cell)
+        return "\n\n".join(map(self._plain, _comment_texts(cell)))
+
+    def _plain(self, text: str) -> str:
         if "<" in text and looks_like_html(text):
             self._html += 1
             text = html_to_text(text)
@@ -100,17 +105,34 @@ def _base(name: str) -> str:
     return re.sub(r" #\d+$", "", name)
 
 
-def _comment_texts(cell: str) -> str:
-    """A cell that is a JSON list of comments as their texts in order; any other cell as it is."""
+_TEXT_KEYS = ("plain_body", "body_text", "body", "text", "content", "message")
+
+
+def _comment_texts(cell: str) -> list[str]:
+    """The texts, in order, of a cell that is a JSON list of comments; comments without words (a note that something was
+    closed) are left out. Any other cell as it is."""
+    comments = [c for c in _objects(cell) if any(k in c for k in _TEXT_KEYS)]
+    texts = [next((c[k] for k in _TEXT_KEYS if c.get(k)), "") for c in comments]
+    if not any(texts) or len(comments) < len(_objects(cell)) or not all(isinstance(t, str) for t in texts):
+        return [cell]
+    return [text for text in texts if text]
+
+
+def _names_in(cell: str) -> str:
+    """The names in a cell that is a JSON list of named objects (Jira's components); any other cell as it is."""
+    names = [thing.get("name") for thing in _objects(cell)]
+    return ", ".join(names) if names and all(isinstance(name, str) and name for name in names) else cell
+
+
+def _objects(cell: str) -> list[dict]:
+    """The objects of a JSON list of nothing else; empty for any other text."""
     if not cell.startswith("[{") or not cell.endswith("}]"):
-        return cell
+        return []
     try:
-        comments = json.loads(cell)
+        found = json.loads(cell)
     except (ValueError, RecursionError):
-        return cell
-    texts = [next((c[k] for k in ("plain_body", "body_text", "body", "text", "content", "message") if c.get(k)), None)
-             for c in comments if isinstance(c, dict)]
-    return "\n\n".join(texts) if texts and all(isinstance(t, str) for t in texts) else cell
+        return []
+    return found if all(isinstance(thing, dict) for thing in found) else []
 
 
 # --- keys and notes ---------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Numbers keep their digits as written, nested objects become dotted columns, nest
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from lib.errors import UnreadableFile
 from lib.tickets.encoding import find_encoding
 from lib.tickets.table import Grid, Table, build_table, check_size, say_places, table_from_grid
 
+MAX_VALUES = 10_000_000     # an object counts as four: a small file could fill gigabytes with them
 _TOO_DEEP = "is nested too deeply to be a table"
 _RECORD_KEYS = {"id", "key", "number", "subject", "title", "body", "description", "sku"}
 _ENVELOPE_KEYS = {"tickets", "issues", "conversations", "results", "items", "data", "records", "rows", "products",
@@ -23,12 +25,16 @@ _ENVELOPE_KEYS = {"tickets", "issues", "conversations", "results", "items", "dat
 class _Number(str):
     """A JSON number or constant as it was written: 0.10 stays 0.10, and no digit of a long id is lost."""
 
+    __slots__ = ()
+
 
 def read_json(name: str, data: bytes) -> list[Table]:
     """One table per list of objects. Raises UnreadableFile naming line and column where the JSON breaks off."""
     encoding = find_encoding(name, data)
     text = data.decode(encoding.codec, encoding.errors).lstrip("\ufeff")
     notes = [encoding.note] if encoding.note else []
+    if text.count(",") + 4 * text.count("{") > MAX_VALUES:
+        raise UnreadableFile(f"{name} holds more than {MAX_VALUES:,} values: split it")
     try:
         value = _parse(text)
     except RecursionError as error:
@@ -68,17 +74,17 @@ def _free(key: str, taken: dict) -> str:
 
 
 def _read_lines(name: str, text: str, notes: list[str], error: ValueError) -> Table:
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(re.split(r"\r\n|[\r\n]", text), start=1) if line.strip()]
     records, bad = [], []
     for number, line in lines:
-        record = _record(line)
+        record = _record(line.strip().removesuffix(","))
         if record is None:
             bad.append(number)
         else:
             records.append(record)
-        if not records and len(bad) > 20:       # no JSON lines at all
+        if len(bad) > 20 + len(records):        # no JSON lines at all
             break
-    if not records or (len(records) == 1 and len(lines) > 2):
+    if not records or (len(records) == 1 and len(lines) > 2) or len(bad) > 20 + len(records):
         raise UnreadableFile(f"{name} is not valid JSON: {_where(error)}. Was the export cut off?") from error
     if bad:
         notes.append(f"not a JSON object, left out ({say_places('line', bad)})")
@@ -109,14 +115,33 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
         return [_table(name, value, notes)]
     if not isinstance(value, dict):
         raise UnreadableFile(f"{name} holds a single JSON value: a list of objects is needed")
-    if len(_RECORD_KEYS & value.keys()) > 1 and not _ENVELOPE_KEYS & value.keys():
-        return [_table(name, [value], notes)]
+    if columns := _columnar(value):
+        return [_table_of_rows(name, columns, notes)]
+    inner = next(iter(value.values())) if len(value) == 1 else value
+    if _is_record(inner):
+        return [_table(name, [inner], notes)]
     lists = list(_lists(value))
     if lists:
         return [replace(_table(name, rows, notes + _page_notes(value, len(rows))), name=path) for path, rows in lists]
     if [] in value.values():
         raise UnreadableFile(f"{name} holds only an empty list: export it again with its tickets or rows")
     return [_table(name, _keyed(value), notes)]
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, dict) and len(_RECORD_KEYS & value.keys()) > 1 and not _ENVELOPE_KEYS & value.keys()
+
+
+def _columnar(value: dict[str, Any]) -> list[list[Any]]:
+    """Header and rows of {"columns": […], "data": [[…], …]} or of {"id": […], "body": […]}; empty for anything else."""
+    header, rows = value.get("columns"), value.get("data")
+    if isinstance(header, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+        return [header, *rows]
+    lists = list(value.values())
+    plain = all(isinstance(column, list) and not any(isinstance(v, dict | list) for v in column) for column in lists)
+    if len(lists) > 1 and plain and lists[0] and len(set(map(len, lists))) == 1:
+        return [list(value), *map(list, zip(*lists, strict=True))]
+    return []
 
 
 def _lists(value: dict[str, Any], path: str = "", depth: int = 3) -> Iterator[tuple[str, list]]:
@@ -134,7 +159,9 @@ def _page_notes(envelope: dict[str, Any], rows: int) -> list[str]:
     """Says so when the envelope tells that this is one page of several."""
     told = dict(_scalars(envelope))
     total = next((int(v) for k, v in told.items() if k.split(".")[-1] in _TOTALS and _is_count(v) and int(v) > rows), 0)
-    more = next((k for k, v in told.items() if _NEXTS & set(k.split(".")) and v not in ("", "false")), "")
+    ended = any(told.get(key) == "true" for key in _ENDS)
+    nexts = (k for k, v in told.items() if _NEXTS & set(k.split(".")) and v not in ("", "false"))
+    more = "" if ended else next(nexts, "")
     if not total and not more:
         return []
     return [f"{rows:,} of {f'{total:,}' if total else 'more'}: this is one page of an export"
@@ -143,6 +170,7 @@ def _page_notes(envelope: dict[str, Any], rows: int) -> list[str]:
 
 _TOTALS = {"count", "total", "total_count", "totalCount", "total_results", "totalResults", "total_entries"}
 _NEXTS = {"next_page", "next", "nextPage", "next_cursor", "nextPageToken", "has_more", "hasNextPage", "after_url"}
+_ENDS = ("end_of_stream", "isLast")     # Zendesk and Jira name a next page even on the last one
 
 
 def _scalars(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -159,8 +187,6 @@ def _is_count(text: str) -> bool:
 
 def _keyed(value: dict[str, Any]) -> list[dict[str, Any]]:
     """{"T-1": {…}, "T-2": {…}} as records that know their key; anything else is one record."""
-    if len(value) == 1 and isinstance(next(iter(value.values())), dict):
-        return [next(iter(value.values()))]
     if not value or not all(isinstance(inner, dict) for inner in value.values()):
         return [value]
     return [{"id" if "id" not in inner else "key": key, **inner} for key, inner in value.items()]
@@ -206,12 +232,28 @@ def _table_of_flat(name: str, flat: list[dict[str, str]], notes: list[str]) -> T
 def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in record.items():
-        if isinstance(value, dict) and value:
+        if isinstance(value, dict) and value.get("type") == "doc" and isinstance(value.get("content"), list):
+            found[_free(prefix + key, found)] = _cell(_document_text(value).strip("\n"))
+        elif isinstance(value, dict) and value:
             for inner, cell in _flat(value, f"{prefix}{key}.").items():
                 found[_free(inner, found)] = cell
         else:
             found[_free(prefix + key, found)] = _cell(value)
     return found
+
+
+def _document_text(node: Any) -> str:
+    """The words of a text that Jira stores as a tree of paragraphs."""
+    if not isinstance(node, dict):
+        return ""
+    kind, attributes = node.get("type"), node.get("attrs")
+    shown = attributes.get("text") or attributes.get("url") if isinstance(attributes, dict) else None
+    own = node.get("text") or shown or ""
+    children = node.get("content")
+    text = (own if isinstance(own, str) else "") + "".join(
+        map(_document_text, children if isinstance(children, list) else ()))
+    flows = kind in ("text", "mention", "emoji", "inlineCard", "date", "status")
+    return text if flows or text.endswith("\n") else text + "\n"
 
 
 def _cell(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import replace
 
 from lib.errors import UnreadableFile
@@ -41,6 +43,9 @@ def read_tables(name: str, data: bytes) -> list[Table]:
         return read_json(name, data)
     if not kind.endswith(_CSV_NAMES) and data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return read_json(name, data)
+    if re.match(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"', data):
+        with suppress(UnreadableFile):
+            return read_json(name, data)
     return [read_csv(name, data)]
 
 

@@ -11,7 +11,8 @@ from lib.errors import UnreadableFile
 from lib.tickets.visible import visible
 
 MAX_COLUMNS = 2_000         # what SQLite takes
-MAX_CELLS = 50_000_000      # rows x columns; short rows are filled up, so a small file could ask for far more
+MAX_ROWS = 1_048_576        # what a spreadsheet holds; blank ones count
+MAX_CELLS = 20_000_000      # rows x columns; short rows are filled up, so a small file could ask for far more
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,13 @@ class Grid:
 def table_from_grid(name: str, grid: Grid, notes: Iterable[str] = ()) -> Table:
     """The table in the grid. Raises UnreadableFile when there is no row, or no honest way to fit rows to columns."""
     told = list(notes)
+    closing = _drop_closing_words(grid)
     _drop_blanks(grid, told)
     header = _take_header(name, grid, told)
     if not grid.rows:
         raise UnreadableFile(f"{name} has a header but no row below it: export it again with its tickets or rows")
     _drop_repeats(grid, header, told)
+    told += closing
     _drop_footer(grid, len(header), told)
     _fit(name, grid, header, told)
     return build_table(name, _without_ghosts(header, grid.rows), told)
@@ -57,6 +60,8 @@ def build_table(name: str, columns_and_rows: tuple[list[str], list], notes: Iter
 
 
 def check_size(name: str, columns: int, rows: int) -> None:
+    if rows > MAX_ROWS:
+        raise UnreadableFile(f"{name} has more than {MAX_ROWS:,} rows, blank ones counted: split it")
     if columns > MAX_COLUMNS:
         raise UnreadableFile(f"{name} has {columns:,} columns, at most {MAX_COLUMNS:,} are read: remove the empty ones")
     if columns * rows > MAX_CELLS:
@@ -98,8 +103,23 @@ def say_places(unit: str, places: Sequence[int]) -> str:
 # --- rows that are no data --------------------------------------------------------------------------------------------
 
 
-def _drop_blanks(grid: Grid, notes: list[str]) -> None:
+def _drop_closing_words(grid: Grid) -> list[str]:
+    """A report's last lines (Salesforce: title, copyright, who made it) stand below a blank row, in one cell each."""
     while grid.rows and not grid.rows[-1]:      # line breaks at the end of the file
+        grid.rows.pop(), grid.places.pop()
+    filled = [sum(1 for cell in row if cell.strip()) for row in grid.rows[-50:]]
+    blank = max((i for i, n in enumerate(filled) if n == 0), default=-1)
+    above, below = [n for n in filled[:blank + 1] if n], len(filled) - blank - 1
+    if not above or sorted(above)[len(above) // 2] < 3 or not 0 < below <= 10 or max(filled[blank:]) > 1:
+        return []
+    words = " | ".join("".join(row).strip() for row in grid.rows[-below:])
+    places = say_places(grid.unit, grid.places[-below:])
+    del grid.rows[-below:], grid.places[-below:]
+    return [f"footer dropped ({places}): {_short(words)}"]
+
+
+def _drop_blanks(grid: Grid, notes: list[str]) -> None:
+    while grid.rows and not grid.rows[-1]:
         grid.rows.pop(), grid.places.pop()
     blank = [i for i, row in enumerate(grid.rows) if not any(map(str.strip, row))]
     if blank:

@@ -15,8 +15,10 @@ from typing import IO
 from xml.etree import ElementTree
 
 from lib.errors import UnreadableFile
-from lib.tickets.table import MAX_COLUMNS, Grid, Table, count, say_places, table_from_grid
+from lib.tickets.table import MAX_COLUMNS, Grid, Table, check_size, count, say_places, table_from_grid
 
+MAX_SHEETS = 500
+MAX_CHILDREN = 66_000   # Excel allows 16,384 cells in a row and 65,490 cell styles
 MAX_RATIO = 100         # unpacked : packed. Real sheets stay far below, padding reaches 1000
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, LookupError,
            ValueError, OverflowError, ElementTree.ParseError)
@@ -67,6 +69,8 @@ class _Sheet:
 
 def _read_book(name: str, archive: zipfile.ZipFile, limit: int) -> list[Table]:
     sheets, epoch = _sheets(archive)
+    if len(sheets) > MAX_SHEETS:
+        raise UnreadableFile(f"{name} has {len(sheets):,} sheets, {MAX_SHEETS} are the limit: split it")
     book = _Book(archive, _shared_strings(archive), _formats(archive, epoch), 4 * limit)
     hidden = [title for title, _, visible in sheets if not visible]
     notes = [f'hidden sheet "{title}" not read' for title in hidden]
@@ -169,7 +173,7 @@ def _read_sheet(book: _Book, path: str) -> _Sheet:
             if row:
                 sheet.grid.rows.append(row)
                 sheet.grid.places.append(number)
-            element.clear()
+            check_size(path, 0, len(sheet.grid.rows))
     return sheet
 
 
@@ -270,9 +274,22 @@ def _elements(archive: zipfile.ZipFile, path: str, *tags: str) -> Iterator[Eleme
 
 
 def _ends(stream: IO[bytes], *tags: str) -> Iterator[ElementTree.Element]:
-    for _, element in ElementTree.iterparse(stream):
+    """The wanted elements, complete. What was passed is let go at once, or a large part would fill the memory."""
+    above: list[ElementTree.Element] = []
+    wanted = 0
+    for event, element in ElementTree.iterparse(stream, ("start", "end")):
+        if event == "start":
+            above.append(element)
+            wanted += _tag(element) in tags
+            continue
+        above.pop()
         if _tag(element) in tags:
+            wanted -= 1
             yield element
+        if above and not wanted:
+            del above[-1][-1]
+        elif above and len(above[-1]) > MAX_CHILDREN:
+            raise ValueError(f"more than {MAX_CHILDREN:,} cells in one row, or runs in one text")
 
 
 def _tag(element: ElementTree.Element) -> str:

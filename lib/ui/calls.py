@@ -29,10 +29,11 @@ def calls(runs: list[Run]) -> None:
         st.caption("Every call will be here as it happens, each with its exact request and reply.")
         return
     rows = _filtered(rows)
+    priced = all(c.usd is not None for _, c in rows)
     state_of_table = st.dataframe(
-        [_table_row(i, r, c, _priced(rows)) for i, (r, c) in enumerate(rows[:SHOWN], start=1)],
+        [_table_row(i, r, c, priced) for i, (r, c) in enumerate(rows[:SHOWN], start=1)],
         hide_index=True, key="run.calls", on_select="rerun", selection_mode="single-row", height=360,
-        placeholder=fmt.NOT_REPORTED, column_config=_columns(_priced(rows)))
+        placeholder=fmt.NOT_REPORTED, column_config=_columns(priced), alt="Every call: step, tokens, cost, seconds")
     if len(rows) > SHOWN:
         st.caption(f"the first {SHOWN:,} of {len(rows):,} calls; filter to see others")
     chosen = state_of_table["selection"]["rows"]
@@ -51,10 +52,6 @@ def _filtered(rows: list[tuple[Run, CallRow]]) -> list[tuple[Run, CallRow]]:
         failed = st.toggle("Only errors", key="run.filter.errors")
     return [(r, c) for r, c in rows if (not shape or r.shape == shape) and (not step or c.step == step)
             and (not failed or c.error)]
-
-
-def _priced(rows: list[tuple[Run, CallRow]]) -> bool:
-    return all(c.usd is not None for _, c in rows)
 
 
 def _table_row(number: int, run: Run, call: CallRow, priced: bool) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from typing import Any
 
 import streamlit as st
 
+from lib.client import base_url
+from lib.errors import BaseUrlRefused
+from lib.runs.store import Run
 from lib.ui import state
 
 KINDS = {"simulated": "Simulated", "live": "Anthropic API", "server": "Compatible server"}
@@ -46,21 +49,43 @@ def _simulated() -> Choice:
 
 
 def _live() -> Choice:
-    settings, key = state.settings(), _now()["key"] or _key_of_environment()
+    settings, key = state.settings(), _now()["key"] or (_now()["use_environment"] and _key_of_environment())
 
     def connect() -> Any:
         from lib.client.connect import connect_api
         return connect_api(settings, key)
-    return Choice("live", "Anthropic API", connect, "" if key else "The Anthropic API needs a key: enter one above.")
+    problem = "" if key else "The Anthropic API needs a key: enter one at the top right."
+    return Choice("live", "Anthropic API", connect, problem)
 
 
 def _server() -> Choice:
-    settings, url, key = state.settings(), _now()["base_url"].strip(), _now()["server_key"]
+    settings, key = state.settings(), _now()["server_key"]
+    url, problem = _address()
 
     def connect() -> Any:
         from lib.client.connect import connect_server
         return connect_server(settings, url, key)
-    return Choice("server", url, connect, "" if url else "A compatible server needs its address: enter it above.")
+    return Choice("server", url, connect, problem)
+
+
+def _address() -> tuple[str, str]:
+    """The base URL as requests use it, or as typed and why no request may go there."""
+    typed = _now()["base_url"].strip()
+    if not typed:
+        return "", "A compatible server needs its address: enter it at the top right."
+    try:
+        return base_url.normalise(typed), ""
+    except BaseUrlRefused as reason:
+        return typed, str(reason)
+
+
+def why_not_resumed(run: Run) -> str:
+    """Why this run cannot go on with what is chosen now; "" when it can. One run has one source, as its label says."""
+    chosen = choice()
+    if (chosen.source, chosen.name) == (run.source, run.connection):
+        return chosen.problem
+    same = " under the same address" if chosen.source == run.source else ""
+    return f"Choose “{KINDS.get(run.source, run.source)}”{same} at the top right: it answered this run so far."
 
 
 def picker(page: str) -> None:
@@ -86,14 +111,19 @@ def _simulated_form(page: str) -> None:
 
 def _live_form(page: str) -> None:
     if _key_of_environment() and not _now()["key"]:
-        st.caption("The key in ANTHROPIC_API_KEY is used. You may enter another one.")
+        _remembered(st.toggle, "Use the key found in ANTHROPIC_API_KEY", page, "use_environment")
     _key_field(page, "key", "API key", placeholder="sk-ant-…")
     st.caption("Real calls cost real money. The key is kept in this session's memory only.")
 
 
 def _server_form(page: str) -> None:
     _remembered(st.text_input, "Base URL", page, "base_url", placeholder="http://localhost:11434")
+    url, problem = _address()
+    if _now()["base_url"].strip() and problem:
+        st.text(f"✕ {problem}")
     _key_field(page, "server_key", "Key, if it wants one")
+    for warning in [] if problem else base_url.warnings(url, _now()["server_key"]):
+        st.text(f"⚠ {warning}")
     st.caption("Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM … Type the name of its "
                "model as the model of each step.")
 
@@ -111,7 +141,8 @@ def _key_field(page: str, name: str, label: str, **options: Any) -> None:
 def _now() -> dict[str, Any]:
     settings = state.settings()
     return st.session_state.setdefault("connection", {
-        "kind": "simulated", "speed": settings.speed, "key": "", "base_url": settings.base_url, "server_key": ""})
+        "kind": "simulated", "speed": settings.speed, "key": "", "use_environment": False,
+        "base_url": settings.base_url, "server_key": ""})
 
 
 def _remembered(widget: Callable[..., Any], label: str, page: str, name: str, **options: Any) -> None:
@@ -119,7 +150,8 @@ def _remembered(widget: Callable[..., Any], label: str, page: str, name: str, **
     key, now = f"{page}.connection.{name}", _now()[name]
 
     def save() -> None:
-        _now()[name] = st.session_state[key]
+        value = st.session_state[key]
+        _now()[name] = value.strip() if isinstance(value, str) else value
         if name == "base_url":
             _now()["server_key"] = ""       # a key goes to the address it was entered for, to no other
     default = {"index": options["options"].index(now)} if "options" in options else {"value": now}

@@ -15,6 +15,8 @@ from lib.design import Design
 
 Drafts = Mapping[str, Any]
 
+DEEPEST = 50        # levels of a schema; what reads it after us recurses
+TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 TOOL_PARTS = ("enabled", "name", "description", "input_schema")
 
 
@@ -25,16 +27,24 @@ class Problem:
 
 
 def apply(default: Design, drafts: Drafts) -> tuple[Design, list[Problem]]:
-    """`default` with every draft put in, and what could not be put in."""
+    """`default` with every fitting draft put in, and what could not be put in."""
     design, problems = default, []
-    for field, value in drafts.items():
+    for field, value in fitting(default, drafts).items():
         try:
             design = _put(design, field, value)
         except ValueError as error:
             problems.append(Problem(field, str(error)))
-        except (KeyError, TypeError):
-            continue        # a draft of an older version, for a field that is gone
     return design, problems
+
+
+def fitting(default: Design, drafts: Drafts) -> dict[str, Any]:
+    """The drafts an editor can show: those of a field that exists, with a value of the field's kind.
+
+    What an older or newer version left in the store may be neither; it is left out.
+    """
+    kinds = {field: type(value_of(default, field)) for field in fields(default) if field in drafts}
+    return {field: kind(drafts[field]) for field, kind in kinds.items()
+            if type(drafts[field]) is kind or (kind is float and type(drafts[field]) is int)}
 
 
 def value_of(design: Design, field: str) -> Any:
@@ -96,20 +106,38 @@ def _put(design: Design, field: str, value: Any) -> Design:
     if head == "steps":
         return design.with_step(rest[0], **{rest[1]: value})
     if head == "tools":
-        if not any(t.key == rest[0] for t in design.tools):
-            raise KeyError(field)
         return design.with_tool(rest[0], **{rest[1]: _schema(value) if rest[1] == "input_schema" else value})
     return replace(design, **{head: value})
 
 
 def _schema(text: str) -> dict[str, Any]:
     try:
-        schema = json.loads(text)
+        schema = json.loads(text, parse_constant=_refuse_constant)
+        json.dumps(schema, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON yet: {error.msg}, line {error.lineno} column {error.colno}") from None
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    except UnicodeEncodeError:
+        raise ValueError("it holds half a character (a lone surrogate, \\ud800 to \\udfff)") from None
     if not isinstance(schema, dict):
         raise ValueError("a schema is a JSON object, {…}")
+    if _levels(schema) > DEEPEST:
+        raise ValueError(TOO_DEEP)
     return schema
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"not JSON: {name} is no JSON number")
+
+
+def _levels(value: Any) -> int:
+    """How deep objects and lists are nested. Without recursion, which is what a deep one breaks."""
+    levels, inside = 0, [value]
+    while inside := [v for v in inside if isinstance(v, (dict, list))]:
+        inside = [part for v in inside for part in (v.values() if isinstance(v, dict) else v)]
+        levels += 1
+    return levels
 
 
 def _known(design: Design, field: str) -> bool:

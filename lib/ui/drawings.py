@@ -14,6 +14,10 @@ STORIES = {
     "agent": ("One loop, deciding by itself.",
               "The model asks for a tool, reads the result, asks again. Every turn resends all that was said before."),
 }
+DRAWN = {
+    "pipeline": "Tickets fan out to parallel calls, meet in one merge call, and fan out to summaries.",
+    "agent": "One model asks for tools again and again; each round carries more.",
+}
 
 
 def cards() -> None:
@@ -31,7 +35,7 @@ def _card(shape: str, drawing: str) -> None:
         st.subheader(f":{colour}[{shape.capitalize()}]", anchor=False)
         st.markdown(f"**{short}**  \n:gray[{long}]")
     with picture:
-        st.image(drawing, width="stretch")
+        st.image(drawing, width="stretch", alt=DRAWN[shape])
 
 
 def _fan_out() -> str:
@@ -42,8 +46,7 @@ def _fan_out() -> str:
     out = "".join(_line(162, 59, 212, y) for y in (23, 41, 59, 77, 95))
     dots = "".join(_dot(88, y, 5, shape="pipeline") for y in ys)
     ends = "".join(_dot(218, y, 5, shape="pipeline") for y in (23, 41, 59, 77, 95))
-    return _svg("Tickets fan out to parallel calls, meet in one merge call, and fan out to summaries.",
-                _stack(14, 59) + left + right + out + dots + _dot(155, 59, 8, shape="pipeline") + ends)
+    return _svg(_stack(14, 59) + left + right + out + dots + _dot(155, 59, 8, shape="pipeline") + ends)
 
 
 def _loop() -> str:
@@ -53,8 +56,7 @@ def _loop() -> str:
             'stroke-dasharray="3 3"/>')
     tools = "".join(f'<rect x="188" y="{y}" width="26" height="12" rx="2" fill="none" stroke="{GREY}"/>'
                     for y in (37, 53, 69))
-    return _svg("One model asks for tools again and again; each round carries more.",
-                _stack(14, 59) + _line(26, 59, 68, 59) + arcs + back + _dot(80, 59, 11, shape="agent") + tools)
+    return _svg(_stack(14, 59) + _line(26, 59, 68, 59) + arcs + back + _dot(80, 59, 11, shape="agent") + tools)
 
 
 def _arc(height: int, width: float) -> str:
@@ -76,5 +78,5 @@ def _dot(x: float, y: float, r: float, shape: str) -> str:
     return f'<circle cx="{x}" cy="{y}" r="{r}" fill="{SHAPE_COLOURS[shape]}"/>'
 
 
-def _svg(title: str, inner: str) -> str:
-    return f'<svg viewBox="0 0 232 118" xmlns="http://www.w3.org/2000/svg"><title>{title}</title>{inner}</svg>'
+def _svg(inner: str) -> str:
+    return f'<svg viewBox="0 0 232 118" xmlns="http://www.w3.org/2000/svg">{inner}</svg>'

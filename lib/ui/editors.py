@@ -27,31 +27,31 @@ PIPELINE_STEPS = ("label", "merge", "summary")
 def question(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _field(st.text_input, "Name of this design", page, "name", width=320)
-        _field(st.number_input, "How many causes", page, "k", min_value=1, max_value=20, width=160)
+        _field(st.number_input, "How many causes", page, "k", width=160)
 
 
 def limits(page: str) -> None:
     """What ends a run of either shape."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.number_input, "Tokens", page, "limits.max_tokens", min_value=1_000, step=100_000, width=170,
+        _field(st.number_input, "Tokens", page, "limits.max_tokens", step=100_000, width=170,
                help="Input and output of one run. The next call is not sent if it could go over.")
-        _field(st.number_input, "Dollars", page, "limits.max_usd", min_value=0.0, step=0.5, format="%g", width=150,
+        _field(st.number_input, "Dollars", page, "limits.max_usd", step=0.5, format="%g", width=150,
                help="Of one run, where the price of the model is known.")
-        _field(st.number_input, "Seconds", page, "limits.max_seconds", min_value=1.0, step=60.0, format="%g",
+        _field(st.number_input, "Seconds", page, "limits.max_seconds", step=60.0, format="%g",
                width=150,
                help="Of one run, on the run's own clock.")
 
 
 def pipeline_knobs(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.number_input, "Calls at once", page, "workers", min_value=1, max_value=64, width=160)
-        _field(st.number_input, "Retries of a bad reply", page, "retries", min_value=0, max_value=5, width=180,
+        _field(st.number_input, "Calls at once", page, "workers", width=160)
+        _field(st.number_input, "Retries of a bad reply", page, "retries", width=180,
                help="A reply that is not the JSON asked for is sent back with the reason, this many times.")
 
 
 def agent_knobs(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.number_input, "Turns at most", page, "limits.max_turns", min_value=1, max_value=500, width=160,
+        _field(st.number_input, "Turns at most", page, "limits.max_turns", width=160,
                help="A turn is one reply of the agent. Each one resends everything said before.")
         _field(st.toggle, "Several tools in one turn", page, "parallel_tools",
                help="Off: the agent asks for one tool at a time. On: it may ask for many, and needs fewer turns.")
@@ -64,7 +64,7 @@ def step(page: str, name: str) -> None:
         _head(title, how_often, page, [f"steps.{name}.{part}" for part in ("model", "max_tokens", "system")])
         with st.container(horizontal=True):
             _model(page, f"steps.{name}.model")
-            _field(st.number_input, "Longest reply (tokens)", page, f"steps.{name}.max_tokens", min_value=1, step=256,
+            _field(st.number_input, "Longest reply (tokens)", page, f"steps.{name}.max_tokens", step=256,
                    width=180, help="max_tokens of the request. A reply that reaches it is cut off and not used.")
         _field(st.text_area, "System prompt", page, f"steps.{name}.system", height=210)
 

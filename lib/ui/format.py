@@ -50,6 +50,11 @@ def plural(count: int, word: str, words: str = "") -> str:
     return f"{count:,} {word if count == 1 else words or word + 's'}"
 
 
+def cut(text: str, most: int = 60) -> str:
+    """At most `most` characters, "…" for the rest."""
+    return text if len(text) <= most else text[:most - 1] + "…"
+
+
 def escaped(text: str) -> str:
     """Our own sentence for a markdown place: a dollar sign there would begin a formula. Not for untrusted text."""
     return text.replace("$", "\\$")

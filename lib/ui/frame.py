@@ -31,7 +31,10 @@ def app() -> None:
     st.session_state["_app"] = True
     if wanted := st.session_state.pop("_goto", None):
         st.switch_page(wanted[0], query_params=wanted[1])
-    chosen.run()
+    try:
+        chosen.run()
+    except (SettingError, StoreError) as error:
+        _cannot_go_on(error)
     state.warm()
 
 
@@ -44,15 +47,18 @@ def page(stem: str) -> None:
     try:
         state.enter()
     except (SettingError, StoreError) as error:
-        _cannot_start(error)
+        _cannot_go_on(error)
+        st.stop()
     _status_line(stem)
+    if trouble := state.trouble():
+        with st.container(border=True, key=f"{stem}_trouble"):
+            st.text(f"✕ {trouble}")
 
 
-def _cannot_start(error: Exception) -> None:
-    """One line instead of a page, for what a visitor cannot repair here."""
-    st.header("The playground cannot start", anchor=False)
+def _cannot_go_on(error: Exception) -> None:
+    """One line instead of the rest of a page, for what a visitor cannot repair here."""
+    st.header("The playground cannot go on", anchor=False)
     st.text(str(error))
-    st.stop()
 
 
 def _to_start() -> None:
@@ -64,8 +70,8 @@ def _status_line(stem: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="status_line"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
             _item("data", _data_line(data))
-            _item("design", design.name + (" · edited" if state.is_edited() else ""))
-            _item("model", models_line(design))
+            _item("design", fmt.cut(design.name) + (" · edited" if state.is_edited() else ""))
+            _item("model", fmt.cut(models_line(design), 120))
         connection.picker(stem)
 
 
@@ -77,9 +83,10 @@ def _item(label: str, text: str) -> None:
 
 def _data_line(data: state.Data) -> str:
     tickets, tables = fmt.plural(len(data.tickets), "ticket"), len(data.catalog.tables)
+    name = fmt.cut(data.tickets.name)
     if not tables:
-        return f"{tickets} of {data.tickets.name} · no product database"
-    return f"{tickets} of {data.tickets.name} · {data.catalog.name or 'database'} ({fmt.plural(tables, 'table')})"
+        return f"{tickets} of {name} · no product database"
+    return f"{tickets} of {name} · {fmt.cut(data.catalog.name) or 'database'} ({fmt.plural(tables, 'table')})"
 
 
 def models_line(design: Design) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -17,21 +18,20 @@ def header(page: str, problems: list[Problem]) -> None:
     """Shapes, forecast and button on one line; below it what stands in the way."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_header"):
         chosen = _shapes(page)
-        st.markdown(_forecast_line(chosen), width="stretch")
+        st.markdown("" if problems else _forecast_line(chosen), width="stretch")
         _run_button(page, chosen, problems)
     _obstacles(problems)
-    _confirmation(page, chosen)
+    _confirmation(page, chosen, problems)
 
 
 def sample_button(page: str) -> None:
     """The one button of the start page: the sample, both ways, with whatever answers now."""
-    chosen = connection.choice()
-    obstacles = bool(chosen.problem or editors.problems())
+    chosen, problems = connection.choice(), editors.problems()
     st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
-              disabled=_busy() or obstacles, on_click=_start_sample)
+              disabled=not _may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
     if chosen.problem:
         st.text(chosen.problem)
-    elif obstacles:
+    elif problems:
         st.text("The design cannot run as it is edited; the Design page says why.")
 
 
@@ -39,9 +39,9 @@ def again(page: str) -> None:
     """A second way to the button, beside the editors."""
     with st.container(horizontal=True, vertical_alignment="center"):
         shapes = state.desk()["shapes"]
-        ready = shapes and not st.session_state.get("_problems") and not connection.choice().problem
-        st.button("Run again", type="primary", icon=":material/replay:", key=f"{page}.again",
-                  disabled=_busy() or not ready, on_click=_ask_or_start, args=(list(shapes),))
+        ready = _may_start(shapes, state.data(), st.session_state.get("_problems", []))
+        st.button("Run again", type="primary", icon=":material/replay:", key=f"{page}.again", disabled=not ready,
+                  on_click=_ask_or_start, args=(list(shapes),))
         st.caption("What you change here is the design everywhere; the next run uses it and says what it changed.")
 
 
@@ -56,9 +56,8 @@ def _shapes(page: str) -> list[str]:
 
 def _run_button(page: str, shapes: list[str], problems: list[Problem]) -> None:
     label = "Run both" if len(shapes) == 2 else f"Run the {shapes[0]}" if shapes else "Run"
-    blocked = bool(problems) or not shapes or not len(state.data().tickets) or bool(connection.choice().problem)
-    st.button(label, type="primary", icon=":material/play_arrow:", key=f"{page}.start", disabled=blocked or _busy(),
-              on_click=_ask_or_start, args=(list(shapes),))
+    st.button(label, type="primary", icon=":material/play_arrow:", key=f"{page}.start",
+              disabled=not _may_start(shapes, state.data(), problems), on_click=_ask_or_start, args=(list(shapes),))
 
 
 def _obstacles(problems: list[Problem]) -> None:
@@ -72,10 +71,11 @@ def _obstacles(problems: list[Problem]) -> None:
             editors.show_problems(problems)
 
 
-def _confirmation(page: str, shapes: list[str]) -> None:
-    if not st.session_state.get("_confirm"):
-        return
+def _confirmation(page: str, shapes: list[str], problems: list[Problem]) -> None:
     tickets = len(state.data().tickets)
+    asked = st.session_state.get("_confirm") and tickets > state.settings().confirm_above
+    if not asked or not _may_start(shapes, state.data(), problems):
+        return
     with st.container(border=True, key=f"{page}_confirm"):
         st.markdown(f"**{tickets:,} tickets are more than {state.settings().confirm_above:,}.** Send them all?")
         st.markdown(_forecast_line(shapes))
@@ -96,16 +96,28 @@ def _ask_or_start(shapes: list[str]) -> None:
 
 def _start(shapes: list[str]) -> None:
     _cancel()
-    state.start_runs(shapes, connection.choice(), state.data())
+    _start_with(shapes, state.data)
 
 
 def _start_sample() -> None:
     """The sample is run, the data on the desk stays what it is."""
-    state.start_runs(list(state.SHAPES), connection.choice(), state.sample())
+    _start_with(list(state.SHAPES), state.sample)
+
+
+@state.told
+def _start_with(shapes: list[str], data: Callable[[], state.Data]) -> None:
+    """Looks once more before anything is sent: a second click or an older tab shows a button that no longer holds."""
+    state.look_again()
+    if _may_start(shapes, data(), editors.problems()):
+        state.start_runs(shapes, connection.choice(), data())
 
 
 def _cancel() -> None:
     st.session_state.pop("_confirm", None)
+
+
+def _may_start(shapes: list[str], data: state.Data, problems: list[Problem]) -> bool:
+    return bool(shapes and len(data.tickets)) and not (problems or connection.choice().problem or _busy())
 
 
 def _busy() -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from lib import charts
+from lib.errors import StoreError
 from lib.runs.store import CallRow, Run, Totals
 from lib.task.report import Report
 from lib.ui import compare, connection, state
@@ -31,6 +32,13 @@ def live(page: str) -> None:
 
 
 def _live(page: str, was_active: bool) -> None:
+    try:
+        _draw(page, was_active)
+    except StoreError as error:     # a polling fragment has no page around it that could say so
+        st.text(f"✕ {error}")
+
+
+def _draw(page: str, was_active: bool) -> None:
     found = state.group()
     if was_active and not any(state.is_active(r) for r in found):
         st.rerun()      # once, to be drawn without polling and with the answer below
@@ -49,7 +57,10 @@ def panel(page: str, shape: str, run: Run | None) -> None:
     with st.container(border=True, key=f"{page}_panel_{shape}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", height=40,
                           border=False):
-            st.markdown(f"**:{COLOUR[shape]}[{shape.capitalize()}]** :gray[{_headline(run)}]", width="content")
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f"**:{COLOUR[shape]}[{shape.capitalize()}]** :gray[{_headline(run)}]", width="content")
+                if run:
+                    connection.badge(run.source)
             if run:
                 _button(page, run)
         share, text = _progress(run, totals)
@@ -75,15 +86,15 @@ def _button(page: str, run: Run) -> None:
                   args=(run.id,), disabled=state.is_stopping(run),
                   help="No further call is sent. Calls in flight end and are counted.")
     elif run.status in ("stopped", "failed", "interrupted"):
-        st.button("Resume", key=f"{page}.resume.{run.shape}", icon=":material/resume:", on_click=_resume,
-                  args=(run.id,), help="Goes on where it ended; calls that are finished are not paid again.")
+        obstacle = connection.why_not_resumed(run)
+        st.button("Resume", key=f"{page}.resume.{run.shape}", icon=":material/resume:", on_click=_resume, args=(run,),
+                  disabled=bool(obstacle),
+                  help=obstacle or "Goes on where it ended; calls that are finished are not paid again.")
 
 
-def _resume(run_id: str) -> None:
-    """A resumed run keeps speaking to whatever the badge now says; a Choice with a problem does nothing."""
-    chosen = connection.choice()
-    if not chosen.problem:
-        state.resume_run(run_id, chosen)
+def _resume(run: Run) -> None:
+    if not connection.why_not_resumed(run):
+        state.resume_run(run.id, connection.choice())
 
 
 def _progress(run: Run | None, totals: Totals | None) -> tuple[float, str]:
@@ -94,6 +105,8 @@ def _progress(run: Run | None, totals: Totals | None) -> tuple[float, str]:
         text = fmt.plural(totals.calls, "turn") if run.status == "done" else f"turn {totals.calls} of ≤ {most}"
         return _share(totals.calls, most, run), text
     expected = _expected_calls(run)
+    if totals.calls > expected:     # bad replies were sent back
+        return _share(totals.calls, expected, run), f"{totals.calls:,} calls, {expected:,} without retries"
     return _share(totals.calls, expected, run), f"{totals.calls:,} of {expected:,} calls"
 
 

@@ -26,8 +26,8 @@ def _group(page: str, group: list[Run]) -> None:
                      icon=":material/arrow_forward:"):
             state.open_group(group[0].group)
             st.switch_page("pages/run.py")
-        st.text(f"{_ago(group[0].created)} · {_cut(group[0].title)}", width="stretch")
-        for run in sorted(group, key=lambda r: state.SHAPES.index(r.shape)):
+        st.text(f"{_ago(group[0].created)} · {fmt.cut(group[0].title)}", width="stretch")
+        for run in group:
             _figures(run)
         connection.badge(group[0].source)
 
@@ -35,12 +35,9 @@ def _group(page: str, group: list[Run]) -> None:
 def _figures(run: Run) -> None:
     totals = state.store().totals(run.id)
     status = "" if run.status == "done" else f"{run.status} · "
-    figures = f"{status}{fmt.short(totals.input)} tokens · {fmt.dollars(totals.usd)}" if totals.calls else run.status
+    tokens = "tokens not reported" if totals.input is None else f"{fmt.short(totals.input)} tokens"
+    figures = f"{status}{tokens} · {fmt.dollars(totals.usd)}" if totals.calls else run.status
     st.markdown(f":{live.COLOUR[run.shape]}[**{run.shape}**] {fmt.escaped(figures)}", width="content")
-
-
-def _cut(title: str) -> str:
-    return title if len(title) <= 60 else title[:59] + "…"
 
 
 def _ago(then: float) -> str:

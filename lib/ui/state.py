@@ -6,9 +6,11 @@ as plain data and is written to the store at every change; `?desk=` in the URL f
 
 from __future__ import annotations
 
+import functools
 import importlib
 import secrets
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +68,25 @@ def _runs(path: str) -> Runs:
     return Runs(_store(path))
 
 
+# --- trouble ---------------------------------------------------------------------------------------------------------
+
+
+def told(action: Callable[..., None]) -> Callable[..., None]:
+    """`action`, whose trouble with the store becomes one line on the page: a widget's callback has no other way."""
+    @functools.wraps(action)
+    def careful(*args: Any, **options: Any) -> None:
+        try:
+            action(*args, **options)
+        except StoreError as error:
+            st.session_state["_trouble"] = str(error)
+    return careful
+
+
+def trouble() -> str:
+    """What the last action could not do; told once."""
+    return st.session_state.pop("_trouble", "")
+
+
 # --- the desk --------------------------------------------------------------------------------------------------------
 
 
@@ -75,7 +96,7 @@ def enter() -> None:
     wanted = params.get("desk") or session.get("desk_id") or _last_desk() or secrets.token_urlsafe(9)
     runs()      # at the first visit after a start this marks what the last server left running
     session["desk_id"] = wanted
-    session["desk"] = _stored_desk()
+    look_again()
     _follow(params.get("run", ""))
     _show_in_url(desk=wanted, run=desk()["group"])
 
@@ -99,12 +120,25 @@ def desk_id() -> str:
     return st.session_state["desk_id"]
 
 
+def look_again() -> None:
+    """Takes the desk from the store as it is now, with what another tab changed since this page was drawn.
+
+    Raises StoreError when the store's file was deleted: SQLite would go on writing to it, and all would be lost.
+    """
+    if not store().path.exists():
+        raise StoreError(f"The run store {store().path} was deleted while the playground was running, so nothing could "
+                         "be kept. Restart the playground: it begins with an empty store.")
+    st.session_state["desk"] = _stored_desk()
+
+
+@told
 def keep(**changes: Any) -> None:
     """Puts `changes` on the desk and the desk into the store. What another tab changed meanwhile stays."""
     st.session_state["desk"] = {**_stored_desk(), **changes}
     store().save_desk(desk_id(), desk())
 
 
+@told
 def keep_drafts(changes: dict[str, Any]) -> None:
     """Puts in drafts by field; None takes a draft away."""
     drafts = {**_stored_desk()["drafts"], **changes}
@@ -112,7 +146,9 @@ def keep_drafts(changes: dict[str, Any]) -> None:
 
 
 def _stored_desk() -> dict[str, Any]:
-    return {**_empty_desk(), **(store().load_desk(desk_id()) or {})}
+    found = {**_empty_desk(), **(store().load_desk(desk_id()) or {})}
+    return {**found, "drafts": draft_module.fitting(default(), found["drafts"]),
+            "shapes": [shape for shape in SHAPES if shape in found["shapes"]]}
 
 
 def _empty_desk() -> dict[str, Any]:
@@ -174,6 +210,7 @@ def stored_data(data_id: str) -> Data | None:
         return None
 
 
+@told
 def choose(tickets: TicketSet | None = None, catalog: Catalog | None = None) -> None:
     """Puts new tickets, a new database or both on the desk; what is not given stays."""
     now = data()
@@ -224,6 +261,7 @@ def start_runs(shapes: list[str], connection: Any, chosen: Data) -> None:
     _show_in_url(run=group)
 
 
+@told
 def resume_run(run_id: str, connection: Any) -> None:
     st.session_state.get("_stopping", set()).discard(run_id)
     runs().resume(run_id, connection.connect)
@@ -245,8 +283,7 @@ def open_group(group: str) -> None:
 
 def group() -> list[Run]:
     """The runs the desk points at, pipeline first; empty before the first run."""
-    found = store().group(desk()["group"]) if desk()["group"] else []
-    return sorted(found, key=lambda r: SHAPES.index(r.shape) if r.shape in SHAPES else len(SHAPES))
+    return _in_order(store().group(desk()["group"])) if desk()["group"] else []
 
 
 def recent_groups(limit: int = 8) -> list[list[Run]]:
@@ -254,7 +291,12 @@ def recent_groups(limit: int = 8) -> list[list[Run]]:
     found: dict[str, list[Run]] = {}
     for run in store().runs(desk=desk_id() if shared() else None, limit=4 * limit):
         found.setdefault(run.group, []).append(run)
-    return list(found.values())[:limit]
+    return [ordered for group in found.values() if (ordered := _in_order(group))][:limit]
+
+
+def _in_order(runs: list[Run]) -> list[Run]:
+    """Pipeline first; without the shapes that only a later version of the playground knows."""
+    return sorted((r for r in runs if r.shape in SHAPES), key=lambda r: SHAPES.index(r.shape))
 
 
 def group_before(runs_now: list[Run]) -> list[Run]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from lib.messages import get
 
+_MOST = 2 ** 53     # whatever counts more is no count
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -55,7 +57,7 @@ def _read(usage: Any) -> Usage:
 
 def _count(holder: Any, name: str, absent: int | None = None) -> int | None:
     value = get(holder, name)
-    whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and value >= 0 and value == value // 1
+    whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 <= value < _MOST and value % 1 == 0
     return int(value) if whole else absent
 
 

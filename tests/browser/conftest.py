@@ -38,7 +38,8 @@ def address(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "PLAYGROUND_"))}
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(("ANTHROPIC_", "PLAYGROUND_"))}
     environment |= {"PLAYGROUND_STORE": str(tmp_path / "runs.sqlite"), "PLAYGROUND_SPEED": SPEED}
     with open(tmp_path / "server.log", "w") as log:
         server = subprocess.Popen(

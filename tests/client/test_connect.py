@@ -235,6 +235,10 @@ def test_overload_reported_inside_a_200_is_waited_out_like_any_other():
     (Reply(200, None), errors.NotMessagesApi, "another kind"),
     (message(content=7), errors.NotMessagesApi, "another kind"),
     (message(content=["text"]), errors.NotMessagesApi, "another kind"),
+    (message(content=[{"type": "text", "text": 7}]), errors.NotMessagesApi, "another kind"),
+    (message(content=[{"type": "tool_use", "id": "t", "name": {"a": 1}}]), errors.NotMessagesApi, "another kind"),
+    (Reply(200, {"error": {"type": ["odd"], "message": "no"}}), errors.NotMessagesApi, "no"),
+    (refusal(400, "invalid_request_error", "\x1b[31mred\x00\u202e"), errors.RequestRefused, " [31mred."),
     (Reply(200, refusal(401, "authentication_error", "bad key").body), errors.WrongKey, "bad key"),
     (Reply(200, refusal(400, "invalid_request_error", "no tools here").body), errors.RequestRefused, "no tools here"),
 ])
@@ -298,6 +302,44 @@ def test_an_unreachable_server_is_named(impatient_sdk):
     with pytest.raises(errors.Unreachable) as caught:
         ask(connect_server(SETTINGS, server.url))
     assert server.url in str(caught.value) and caught.value._attempts == 3
+
+
+@pytest.mark.parametrize("before, unanswered", [
+    (refusal(500, "api_error", "Internal server error"), True),
+    (Reply(200, message("a long answer").body, sent=20), True),
+    (refusal(429, "rate_limit_error", "slow down", **SOON), False)])
+def test_a_refusal_tells_whether_an_attempt_before_it_may_have_been_billed(impatient_sdk, before, unanswered):
+    error = error_of(before, refusal(401, "authentication_error", "no"))
+    assert (error._unanswered, error._attempts) == (unanswered, 2)
+
+
+def test_an_unreachable_server_was_not_paid(impatient_sdk):
+    with serve(message()) as server:
+        pass
+    with pytest.raises(errors.Unreachable) as caught:
+        ask(connect_server(SETTINGS, server.url))
+    assert not caught.value._unanswered
+
+
+def test_a_spend_limit_and_a_pause_reported_inside_a_200_count_as_elsewhere():
+    code = "enforced_spend_limit_reached"
+    limit = error_of(Reply(200, refusal(429, "rate_limit_error", "used up", code=code).body))
+    busy = error_of(Reply(200, OVERLOADED, {"retry-after": "600"}))
+    assert type(limit) is errors.RequestRefused and busy.retry_after == 600
+
+
+def test_not_even_half_a_key_is_in_an_error_that_is_too_long_to_show():
+    error = error_of(refusal(401, "authentication_error", "x" * 990 + CANARY))
+    assert "xxx" in str(error) and CANARY[:6] not in str(error)
+
+
+def test_a_closed_connection_sends_nothing(impatient_sdk):
+    with serve(message()) as server:
+        connection = connect_server(SETTINGS, server.url)
+        connection.close()
+        with pytest.raises(Exception, match="closed"):
+            ask(connection)
+        assert server.received == []
 
 
 def test_a_reply_that_takes_too_long_is_trouble(impatient_sdk):

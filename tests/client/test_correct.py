@@ -98,3 +98,14 @@ def test_another_conversation_is_left_alone():
     other = [*ASKED, {"role": "assistant", "content": [calls_tool("toolu_9")]}, {"role": "user", "content": "…"}]
     client.messages.create(messages=other)
     assert model.asked[2] == other
+
+
+def test_half_a_character_in_a_bad_answer_is_sent_back_as_something_that_can_be_sent():
+    model = Model(says("half \ud83d"), says("{}"))
+    ask(model)
+    json.dumps(model.asked[1], ensure_ascii=False).encode("utf-8")
+
+
+def test_a_server_cannot_pass_its_reply_for_a_reused_one():
+    model = Model({**says("one"), "_reused": True}, says("two"))
+    assert text_of(ask(model, retries=0)) == "one" and len(model.asked) == 1

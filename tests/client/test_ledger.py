@@ -16,6 +16,7 @@ from lib.client.timeline import ClockTime
 from lib.errors import (
     BudgetReached,
     Busy,
+    NotMessagesApi,
     RequestRefused,
     ServerTrouble,
     Stopped,
@@ -171,6 +172,32 @@ def test_a_call_that_was_held_back_is_no_row(store: Store, error: Exception):
     with pytest.raises(type(error)):
         ask(client_for(store, error))
     assert store.calls("r1") == []
+
+
+def test_a_call_that_was_stopped_after_it_had_been_turned_away_is_a_row_that_costs_nothing(store: Store):
+    error = Stopped("stopped while the server was busy")
+    error._attempts = 2
+    with pytest.raises(Stopped):
+        ask(client_for(store, error))
+    [row] = store.calls("r1")
+    assert (row.attempts, row.usd, row.billed) == (2, 0.0, False) and "stopped while" in row.error
+
+
+@pytest.mark.parametrize("status, usd", [(404, 0.0), (None, None)])
+def test_an_answer_that_is_no_messages_api_costs_nothing_if_it_was_an_error_status(store: Store, status, usd):
+    error = NotMessagesApi("no Messages API here")
+    vars(error).update({"status_code": status} if status else {})
+    with pytest.raises(NotMessagesApi):
+        ask(client_for(store, error))
+    assert store.calls("r1")[0].usd == usd
+
+
+def test_a_call_that_was_refused_after_an_unanswered_attempt_may_have_been_billed(store: Store):
+    error = Unreachable("nothing answers")
+    error._unanswered = True
+    with pytest.raises(Unreachable):
+        ask(client_for(store, error))
+    assert store.calls("r1")[0].usd is None and store.calls("r1")[0].billed is None
 
 
 def test_a_run_whose_rows_can_no_longer_be_kept_ends(store: Store):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lib.client.clock import Clock
+from lib.client.correct import corrected
 from lib.client.layers import Call, LayeredClient, layered
 from lib.client.ledger import ledger
 from lib.client.reuse import reuse
@@ -94,6 +95,21 @@ def test_a_request_that_differs_is_sent(store: Store):
     server = Server(echo)
     ask(session(store, server), "a", max_tokens=4000)
     assert server.asked == ["a"]
+
+
+def test_an_invalid_last_answer_is_asked_for_anew_and_the_corrections_before_it_are_not(store: Store):
+    def check(text: str) -> None:
+        if not text.startswith("new"):
+            raise ValueError("old")
+
+    def converse(server: Server) -> str:
+        return text_of(ask(layered(session(store, server), corrected(check, 1)), "a"))
+
+    assert converse(Server(message)).startswith("That answer cannot be used")
+    server = Server(echo)
+    assert converse(server).startswith("new answer to That answer cannot be used")
+    assert len(server.asked) == 1
+    assert converse(again := Server(echo)).startswith("new answer") and again.asked == []
 
 
 @pytest.mark.parametrize("bad", [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from reading import everything, literal, sound
 
 PROMPT = "design.steps.label.system"
@@ -96,3 +97,37 @@ def test_a_model_that_is_in_no_list_stays_chosen(visit, store):
     assert app.selectbox(key="design.steps.label.model").value == "qwen3:8b"
     app.switch_page("pages/run.py").run()
     assert "qwen3:8b (label)" in literal(app)
+
+
+@pytest.mark.parametrize("field,value", [
+    ("k", 51), ("k", 0), ("workers", 0), ("retries", 6), ("limits.max_turns", 0), ("limits.max_usd", -1.0),
+    ("steps.label.max_tokens", 99_999_999)])
+def test_a_number_out_of_range_is_kept_named_and_blocks_the_run(visit, field, value):
+    app = visit("design")
+    app.number_input(key=f"design.{field}").set_value(value).run()
+    sound(app)
+    assert [t.value for t in app.text if t.value.startswith("✕")]
+    app.switch_page("pages/run.py").run()
+    sound(app)
+    assert app.button(key="run.start").disabled
+
+
+@pytest.mark.parametrize("text,reason", [
+    ("[" * 100_000, "nested deeper than"), ('{"a": ' * 60 + "1" + "}" * 60, "nested deeper than"),
+    ('{"type": "object", "minimum": NaN}', "NaN is no JSON number"),
+    (r'{"type": "object", "title": "\ud800"}', "half a character")])
+def test_a_schema_that_would_break_what_reads_it_is_named(visit, text, reason):
+    app = visit("design")
+    app.text_area(key=SCHEMA).set_value(text).run()
+    sound(app)
+    assert reason in literal(app)
+    sound(visit("run"))
+
+
+def test_drafts_of_another_version_that_no_field_can_show_are_left_out(visit, store):
+    store.save_desk("d", {"drafts": {"k": "many", "steps.label.model": None, "steps": 3, "limits.max_usd": 2,
+                                     "tools.get_customer.enabled": "yes", "gone.field": 1}, "shapes": ["tomorrow"]})
+    for page in ("start", "data", "design", "run"):
+        app = visit(page, desk="d")
+        sound(app)
+    assert app.session_state["desk"]["drafts"] == {"limits.max_usd": 2.0}

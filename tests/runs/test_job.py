@@ -1,4 +1,4 @@
-"""A run is a background job: it is in the store while it works, stops between calls, and resumes without paying twice."""
+"""A run is a background job: in the store while it works, stopped between calls, resumed without paying twice."""
 
 from __future__ import annotations
 
@@ -166,3 +166,73 @@ def test_the_prices_of_the_day_stay_with_the_run(store):
     runs = Runs(store)
     [run] = wait_for_end(runs, store, start(runs, store))
     assert set(run.prices["models"]) == {"claude-haiku-5-5"}
+
+
+def stopped_by_its_budget(runs: Runs, store: Store):
+    design = replace(default_design(), k=2)
+    tight = replace(design, limits=replace(design.limits, max_tokens=4_000))
+    [run] = wait_for_end(runs, store, start(runs, store, design=tight))
+    assert run.status == "stopped"
+    return run
+
+
+def test_a_run_whose_budget_is_full_goes_on_with_higher_limits(store):
+    runs = Runs(store)
+    run = stopped_by_its_budget(runs, store)
+    paid = store.totals(run.id).calls
+    runs.resume(run.id, simulated, default_design().limits)
+    [run] = wait_for_end(runs, store, run.group)
+    assert (run.status, run.error) == ("done", "")
+    assert run.design["limits"]["max_tokens"] == default_design().limits.max_tokens
+    assert 0 < paid < store.totals(run.id).calls == 9
+
+
+def test_an_agent_that_ran_out_of_turns_goes_on_with_the_same_conversation(store):
+    runs, design = Runs(store), replace(default_design(), k=2)
+    [undisturbed] = wait_for_end(runs, store, start(runs, store, shapes=("agent",), design=design))
+    few = replace(design, limits=replace(design.limits, max_turns=3))
+    [run] = wait_for_end(runs, store, start(runs, store, shapes=("agent",), design=few))
+    assert run.status == "failed" and store.totals(run.id).calls == 3
+    runs.resume(run.id, simulated, design.limits)
+    [run] = wait_for_end(runs, store, run.group)
+    assert (run.status, run.report) == ("done", undisturbed.report)
+    assert store.totals(run.id).calls == store.totals(undisturbed.id).calls
+
+
+def test_a_run_that_goes_on_has_not_ended(store):
+    gate, runs = Gate(free=0), Runs(store)
+    run = stopped_by_its_budget(runs, store)
+    runs.resume(run.id, gate.connect, default_design().limits)
+    assert gate.waiting.wait(10)
+    going = store.run(run.id)
+    assert (going.status, going.error, going.ended, going.started) == ("running", "", None, run.started)
+    runs.stop(run.id)
+    gate.open.set()
+    assert wait_for_end(runs, store, run.group)[0].ended
+
+
+def test_a_run_is_not_resumed_with_another_kind_of_answers(store):
+    runs = Runs(store)
+    run = stopped_by_its_budget(runs, store)
+    before = store.totals(run.id)
+    runs.resume(run.id, lambda: replace(simulated(), source="live"))
+    [run] = wait_for_end(runs, store, run.group)
+    assert run.status == "failed" and "answered by Simulated Messages API so far" in run.error
+    assert store.totals(run.id) == before
+
+
+def test_a_run_that_cannot_begin_is_not_active(store, monkeypatch):
+    runs = Runs(store)
+    run = stopped_by_its_budget(runs, store)
+    monkeypatch.setattr(threading.Thread, "start", lambda self: pytest.fail("no more threads"))
+    with pytest.raises(pytest.fail.Exception):
+        runs.resume(run.id, simulated)
+    assert not runs.active(run.id)
+
+
+def test_a_run_whose_end_could_not_be_written_can_be_ended_by_stop(store):
+    runs = Runs(store)
+    run = stopped_by_its_budget(runs, store)
+    store.update_run(run.id, status="running", error="")        # as after a full disk
+    runs.stop(run.id)
+    assert store.run(run.id).status == "interrupted"

@@ -90,7 +90,7 @@ def test_quoted_history_and_signatures_do_not_decide():
     body = ("The parcel has still not arrived, tracking has not moved for two weeks.\n\n"
             "Regards,\nAnn Export Reports Ltd\n\nOn 3 May 2026 support wrote:\n"
             "> Your card was charged twice, two payments, a duplicate charge, sorry.\n")
-    assert label("", body).concept == "late delivery"
+    assert label("", body).concept == "parcel not delivered"
 
 
 def test_what_only_figures_show_is_seen():

@@ -7,7 +7,7 @@ import pytest
 from task_fakes import agent_model, catalog, pipeline_model, six_tickets
 
 from lib.client.layers import layered
-from lib.errors import InputError, InvalidReply, Stopped, TurnLimit
+from lib.errors import InputError, InvalidReply, ServerTrouble, Stopped, TurnLimit
 from lib.task.agent_shape import run_agent_shape
 from lib.task.default_design import default_design
 from lib.task.pipeline import run_pipeline
@@ -19,6 +19,7 @@ TICKETS = six_tickets()
 PLACED = {"T-1": "duplicate charge", "T-2": "duplicate charge", "T-3": "wrong time zone", "T-4": "duplicate charge",
           "T-5": "wrong time zone", "T-6": "missing manual"}
 TALLY = ("tally", {"assignments": [{"ticket_id": key, "cause": cause} for key, cause in PLACED.items()]})
+READ = [("read_ticket", {"ticket_id": key}) for key in PLACED]
 CHARGE = {"cause": "duplicate charge", "count": 3, "ticket_ids": ["T-1", "T-2", "T-4"], "customers": 2,
           "summary": "Twice."}
 CLOCK = {"cause": "wrong time zone", "count": 2, "ticket_ids": ["T-3", "T-5"], "customers": 2,
@@ -38,7 +39,7 @@ def failed(report):
 
 
 def test_a_good_answer_gives_the_report_the_pipeline_gives_and_only_the_data_fails_a_check():
-    report = run(("list_tickets", {}), ("read_ticket", {"ticket_id": "T-1"}), TALLY, final())
+    report = run(("list_tickets", {}), *READ, TALLY, final())
     same = run_pipeline(pipeline_model(), DESIGN, TICKETS, catalog())
     assert type(report) is type(same) is Report
     assert [(c.name, c.tickets, c.customers, c.products) for c in report.causes] == [
@@ -143,6 +144,69 @@ def test_a_renamed_tally_still_tells_where_the_other_tickets_belong():
 def test_bad_assignments_in_a_tally_call_do_not_stop_the_report():
     bad = ("tally", {"assignments": [{"ticket_id": "T-6", "cause": ""}, {"ticket_id": "T-404", "cause": "x"}, "T-6"]})
     assert "without one: T-6" in failed(run(bad, final()))["every ticket placed", ""]
+
+
+def test_a_ticket_twice_in_one_tally_belongs_where_the_tool_counted_it():
+    twice = [{"ticket_id": "T-6", "cause": "first"}, {"ticket_id": "T-6", "cause": "second"}]
+    assert run(("tally", {"assignments": twice}), final()).labels["T-6"] == "first"
+
+
+def test_tickets_that_were_never_opened_are_told():
+    assert failed(run(TALLY, final()))["tickets read", ""] == (
+        "0 of 6 tickets with a cause were read; not read: T-1, T-2, T-4, T-3, T-5, T-6")
+    design = DESIGN.with_tool("read_ticket", name="open_ticket")
+    renamed = [("open_ticket", arguments) for _, arguments in READ]
+    assert ("tickets read", "") not in failed(run(*renamed, TALLY, final(), design=design))
+
+
+def test_fewer_causes_than_asked_for_are_told_when_tickets_are_left():
+    assert failed(run(final(CHARGE)))["ranking", ""] == (
+        "2 causes were asked for, 1 given, 3 tickets have no cause")
+
+
+def test_an_answer_of_unknown_tickets_only_is_an_empty_report_that_says_so():
+    report = run(final({**CHARGE, "ticket_ids": ["X-1", "X-2", "X-3"]}))
+    assert report.causes == () and report.labels == {}
+    assert failed(report)["tickets exist", ""] == "0 of 3 ticket ids in the answer exist; unknown: X-1, X-2, X-3"
+    assert failed(report)["counts", "duplicate charge"] == "claimed 3, counted 0"
+
+
+@pytest.mark.parametrize(("ending", "error"), [
+    (("It is billing.", "Billing."), InvalidReply), ((Stopped("you stopped it"),), Stopped),
+    ((ServerTrouble("overloaded"),), ServerTrouble), ((("list_tickets", {}),), TurnLimit)])
+def test_a_run_without_an_answer_still_reports_what_it_had_tallied(ending, error):
+    design = replace(DESIGN, limits=replace(DESIGN.limits, max_turns=len(READ) + 2))
+    with pytest.raises(error) as raised:
+        run(*READ, TALLY, *ending, design=design)
+    report = raised.value.partial_report
+    assert [(c.name, c.count, c.claimed) for c in report.causes] == [
+        ("duplicate charge", 3, None), ("wrong time zone", 2, None)]
+    assert report.partial == failed(report)["run finished", ""]
+    assert report.partial.endswith(f"the run ended early: {raised.value}")
+
+
+def test_a_run_that_ends_before_anything_is_tallied_has_no_partial_report():
+    with pytest.raises(Stopped) as raised:
+        run(("tally", {"assignments": "all"}), ("tally", {"assignments": [{"ticket_id": "T-99", "cause": "x"}]}),
+            Stopped("stopped"))
+    assert not hasattr(raised.value, "partial_report")
+
+
+BAD_CALLS = [
+    ("list_tickets", {"limit": 10**9}), ("list_tickets", {"offset": -1}), ("list_tickets", {"page": 2}),
+    ("read_ticket", {"ticket_id": "T-1' OR 1=1 --"}), ("read_ticket", {}), ("get_customer", {"customer_id": "'; DROP"}),
+    ("search_tickets", {"query": ""}), ("no_such_tool", {"x": 1}), ("tally", {}),
+    ("tally", {"assignments": [{"ticket_id": f"X-{i}", "cause": f"cause {i}"} for i in range(1_000)]}),
+]
+
+
+def test_wrong_tool_calls_are_answered_and_change_nothing_in_the_report():
+    model = agent_model(*BAD_CALLS, *READ, TALLY, final())
+    report = run_agent_shape(model, DESIGN, TICKETS, catalog())
+    assert report == run(*READ, TALLY, final())
+    results = [m["content"][0] for m in model.requests[-1]["messages"][2::2]][:len(BAD_CALLS)]
+    assert [r.get("is_error", False) for r in results] == [True] * (len(BAD_CALLS) - 1) + [False]
+    assert len(results[-1]["content"]) < 5_000
 
 
 def test_a_cause_without_summary_is_told():

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lib.task.answers import Label, parse_answer, parse_groups, parse_label, parse_summary, tidy_cause
 
@@ -14,6 +16,26 @@ def label(cause, **more):
 def test_a_label_is_counted_in_one_form():
     assert label("  Duplicate   CHARGE. ") == Label("duplicate charge", "it broke")
     assert label("Ｄuplicate charge").cause == "duplicate charge"
+
+
+@pytest.mark.parametrize(("spelled", "counted"), [
+    ("**Late mail**", "late mail"), ("- late mail;", "late mail"), ("late\u00a0mail\u200b", "late mail"),
+    ("la\u00adte mail", "late mail"), ("late\x00mail", "late mail"), ("customer’s clock", "customer's clock"),
+    ("pre\u2011paid – twice", "pre-paid - twice"), ("q&amp;amp;a page", "q&a page"), ("«late»", "«late»"),
+])
+def test_spellings_that_only_look_different_are_one_cause(spelled, counted):
+    assert tidy_cause(spelled) == counted
+
+
+@given(st.text(max_size=70))
+def test_a_label_is_known_again_when_it_comes_back_from_the_merge(text):
+    try:
+        name = tidy_cause(text)
+    except ValueError as reason:
+        assert len(str(reason)) < 500
+        return
+    back = json.dumps({"groups": [{"cause": name, "labels": [name.upper() if name.isascii() else name]}]})
+    assert parse_groups(back, [name]) == {name: name}
 
 
 @pytest.mark.parametrize(("cause", "reason"), [
@@ -29,6 +51,8 @@ def test_a_label_is_counted_in_one_form():
     ("duplicate charge/late mail", "looks like several"),
     ("duplicate charge, late mail", "looks like several"),
     ("duplicate charge\nlate mail", "looks like several"),
+    ("duplicate charge／late mail", "looks like several"),
+    (" . " * 100_000, "has 199999 characters|names no cause"),
     ("duplicаte charge", "mixes CYRILLIC and LATIN letters in the word 'duplicаte'"),
 ])
 def test_anything_but_one_short_text_is_no_cause(cause, reason):
@@ -84,6 +108,18 @@ def test_groups_that_lose_invent_or_repeat_a_label_are_refused(text, reason):
         parse_groups(text, LABELS)
 
 
+def test_two_groups_of_one_name_are_one_cause():
+    text = groups(("Late mail", ["a"]), ("late mail.", ["b & c"]), ("d", ["d"]), ("empty", []))
+    assert parse_groups(text, LABELS) == {"a": "late mail", "b & c": "late mail", "d": "d"}
+
+
+def test_the_reason_sent_back_stays_short_however_much_was_wrong():
+    text = groups(*(("x", [f"{'invented ' * 50}{i}"]) for i in range(1_000)))
+    with pytest.raises(ValueError, match="labels that were not given: .* and 992 more") as error:
+        parse_groups(text, LABELS)
+    assert len(str(error.value)) < 1_500
+
+
 def test_a_summary_needs_a_text():
     assert parse_summary('{"summary": " It breaks. ", "ticket_ids": ["T-1", 7]}').tickets == ("T-1", "7")
     assert parse_summary('{"summary": "It breaks."}').tickets == ()
@@ -108,6 +144,7 @@ def test_the_agents_answer_is_read_as_claims():
     ({"ticket_ids": "T-1"}, "must be a list"),
     ({"count": "2"}, "\"count\" must be a whole number, not a text \\('2'\\)"),
     ({"count": True}, "must be a whole number"),
+    ({"count": -3}, '"count" is -3; it must be 0 or more'),
     ({"customers": 1.5}, "must be a whole number"),
     ({"customers": ["C-1"]}, "must be a whole number, not a list"),
     ({"summary": 1}, "must be a text"),

@@ -32,10 +32,12 @@ def test_customers_in_the_database():
 
 
 def test_quotes():
-    assert checks.quotes_found({"T-1": "took my money", "T-2": ""}, TICKETS).passed
+    assert checks.quotes_found({"T-1": "took my money"}, TICKETS).passed
     wrong = checks.quotes_found({"T-1": "took my money", "T-2": "no such words"}, TICKETS)
     assert (wrong.passed, wrong.detail) == (False, "1 of 2 quotes stand in their ticket; not found: T-2")
-    assert checks.quotes_found({"T-1": ""}, TICKETS) is None
+    bare = checks.quotes_found({"T-1": "took my money", "T-2": ""}, TICKETS)
+    assert (bare.passed, bare.detail) == (False, "1 of 1 quotes stand in their ticket; labels without a quote: T-2")
+    assert checks.quotes_found({}, TICKETS) is None
 
 
 @pytest.mark.parametrize("quote", ["it’s DOWN\nagain", "“it's down again”", "Invoice 4711 … it's down", "a &lt; b",
@@ -44,7 +46,11 @@ def test_a_quote_is_found_white_space_case_typography_and_entities_aside(quote):
     assert checks.quote_found(quote, ticket("T-1", "Invoice 4711 is late.\n\nIt's  down again, a < b &amp;copy;"))
 
 
-@pytest.mark.parametrize("quote", ["it is down", "again … Invoice", "", " … ", '""'])
+def test_characters_that_nobody_sees_do_not_spoil_a_quote():
+    assert checks.quote_found("pre-paid invoice", ticket("T-1", "My pre\u2011paid in\u00advoice\u200b is gone"))
+
+
+@pytest.mark.parametrize("quote", ["it is down", "again … Invoice", "", " … ", ".", "- ’", '""'])
 def test_a_quote_that_does_not_stand_there_is_not_found(quote):
     assert not checks.quote_found(quote, ticket("T-1", "Invoice 4711 is late. It's down again"))
 
@@ -62,6 +68,11 @@ def test_summary_ids():
     assert not checks.summary_tickets("x", [], ["T-1"]).passed
 
 
+def test_a_summary_may_name_a_ticket_as_its_prompt_shows_it():
+    assert checks.summary_tickets("x", ["A &amp; B 7", "A & B 7"], ["A & B  7"]).passed
+    assert checks.summary_tickets("x", ["A & B  7"], ["A & B  7"]).passed
+
+
 def test_tickets_exist():
     assert checks.tickets_exist(["T-1", "T-1", "T-2"], TICKETS).detail == "2 of 2 ticket ids in the answer exist"
     wrong = checks.tickets_exist(["T-1", "T-99"], TICKETS)
@@ -72,6 +83,13 @@ def test_one_cause_per_ticket():
     assert checks.one_cause_each({}).passed
     twice = checks.one_cause_each({"T-1": ["x", "y"]})
     assert (twice.passed, twice.detail) == (False, "given more than once, only the first counts: T-1 (x, y)")
+    assert checks.one_cause_each({"T-1": ["x"] * 500}).detail.endswith("T-1 (x)")
+
+
+def test_tickets_read():
+    assert checks.tickets_read(["T-1"], {"T-1", "T-2"}).passed
+    unread = checks.tickets_read(["T-1", "T-2"], {"T-1"})
+    assert (unread.passed, unread.detail) == (False, "1 of 2 tickets with a cause were read; not read: T-2")
 
 
 @pytest.mark.parametrize("check", [checks.count_matches, checks.customers_match])
@@ -83,8 +101,6 @@ def test_counts_and_customers(check):
 
 
 @pytest.mark.parametrize(("answered", "k", "detail"), [
-    (["a", "b"], 2, ""),
-    (["a", "b", "c"], 5, ""),
     (["b", "a"], 2, "the answer's order is 2, 3 tickets"),
     (["a", "c"], 2, "more frequent, but left out: b (2)"),
     (["a", "b", "c"], 2, "2 causes were asked for, 3 given"),
@@ -92,5 +108,20 @@ def test_counts_and_customers(check):
 ])
 def test_ranking(answered, k, detail):
     check = checks.ranked_by_count(answered, {"a": 3, "b": 2, "c": 1}, k)
-    assert check.passed == (not detail)
-    assert check.detail == (detail or "most frequent first, none left out")
+    assert (check.passed, check.detail) == (False, detail)
+
+
+@pytest.mark.parametrize(("answered", "k", "unplaced", "detail"), [
+    (["a", "b"], 2, 0, "most frequent first, none left out"),
+    (["a", "b", "c", "d"], 5, 0, "most frequent first, none left out; 5 were asked for, 4 found"),
+    (["a", "b", "d"], 3, 0, "most frequent first; as frequent as the last one: c (1)"),
+    (["a", "b"], 2, 3, "most frequent first, none left out; 3 tickets without a cause could change it"),
+])
+def test_a_right_ranking_tells_of_ties_and_of_what_nobody_can_know(answered, k, unplaced, detail):
+    check = checks.ranked_by_count(answered, {"a": 3, "b": 2, "c": 1, "d": 1}, k, unplaced)
+    assert (check.passed, check.detail) == (True, detail)
+
+
+def test_fewer_causes_than_asked_for_is_a_fault_while_tickets_have_no_cause():
+    check = checks.ranked_by_count(["a"], {"a": 3}, 2, unplaced=4)
+    assert (check.passed, check.detail) == (False, "2 causes were asked for, 1 given, 4 tickets have no cause")

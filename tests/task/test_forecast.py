@@ -8,6 +8,7 @@ from task_fakes import ticket
 
 from lib.task.default_design import default_design
 from lib.task.forecast import _agent, distinct_labels, forecast
+from lib.task.problems import problems
 from lib.task.prompts import render_ticket
 from lib.tickets.ticket import TicketSet
 from lib.usage.tokens import estimate_request
@@ -83,6 +84,21 @@ def test_more_workers_take_less_time_and_the_agent_takes_turns():
 def test_nothing_costs_nothing():
     told = forecast(DESIGN, TicketSet("none", ()))
     assert {(f.calls, f.input_tokens, f.usd) for f in told.values()} == {(0, 0, 0.0)}
+
+
+@pytest.mark.parametrize("broken", [
+    replace(DESIGN, k=-2), replace(DESIGN, k="5"), replace(DESIGN, workers=0), replace(DESIGN, workers=2.5),
+    replace(DESIGN, limits=replace(DESIGN.limits, max_turns=0)), replace(DESIGN, steps={}),
+    DESIGN.with_step("merge", model=None), DESIGN.with_step("label", model="")])
+def test_a_design_that_cannot_run_gets_unknowns_and_the_reason(broken):
+    for told in forecast(broken, tickets(3)).values():
+        assert (told.calls, told.input_tokens, told.output_tokens, told.usd, told.seconds) == (None,) * 5
+        assert told.note == next(p.text for p in problems(broken))
+
+
+def test_problems_that_change_no_figure_leave_the_forecast():
+    for design in (DESIGN.with_step("label", system=""), DESIGN.with_tool("tally", name=None, input_schema=None)):
+        assert problems(design) and forecast(design, tickets(3))["pipeline"].input_tokens > 0
 
 
 @pytest.mark.parametrize(("number", "labels"), [(1, 1), (3, 3), (40, 23), (1_000, 134)])

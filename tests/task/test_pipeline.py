@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from task_fakes import GROUPS, LABELS, SUMMARIES, FakeModel, catalog, first_text, pipeline_model, six_tickets, ticket
 
+from lib.catalog import empty_catalog
 from lib.client.layers import layered
-from lib.errors import InputError, MapError, RequestRefused, Stopped
+from lib.errors import BudgetReached, InputError, MapError, RequestRefused, Stopped
 from lib.task import pipeline
 from lib.task.default_design import default_design
 from lib.task.pipeline import merge_labels, run_pipeline
@@ -83,12 +84,26 @@ def test_a_quote_that_is_not_in_its_ticket_fails_the_check_but_costs_no_retry():
     assert len(model.requests) == 9
 
 
-def test_a_merge_that_stays_invalid_leaves_the_labels_as_they_are_and_says_so():
-    report = run(pipeline_model(groups=[("x", ["duplicate charge"])],
-                                summaries={**SUMMARIES, "double payment": ["T-2"]}))
-    assert [(c.name, c.count) for c in report.causes] == [("duplicate charge", 2), ("wrong time zone", 2)]
+@pytest.mark.parametrize(("groups", "fault"), [
+    ([GROUPS[0], ("missing manual", ["missing manual"])], "labels missing: 'wrong time zone'"),
+    ([*GROUPS, ("late mail", ["invented"])], "labels that were not given: 'invented'"),
+    ([*GROUPS, ("late mail", ["double payment"])], "labels given twice: 'double payment'"),
+    ([*GROUPS, *((f"cause {i}", [f"label {i}"]) for i in range(10_000))], "not given: .* and 9992 more"),
+])
+def test_a_merge_that_stays_invalid_is_used_as_far_as_it_goes_and_says_so(groups, fault):
+    report = run(pipeline_model(groups=groups))
+    assert [(c.name, c.count) for c in report.causes] == [("duplicate charge", 3), ("wrong time zone", 2)]
     merged = check(report, "labels merged")
-    assert not merged.passed and "labels missing: 'double payment'" in merged.detail
+    assert not merged.passed and merged.detail.startswith("4 labels became 3 causes; labels without a valid group stay")
+    assert re.search(fault, merged.detail)
+
+
+@pytest.mark.parametrize("groups", ["I cannot merge these.", '{"groups": [{"cause": "", "labels": []}]}',
+                                    '{"groups": 1}'])
+def test_a_merge_that_cannot_be_read_leaves_the_labels_as_they_are_and_says_so(groups):
+    report = run(pipeline_model(groups=groups, summaries={**SUMMARIES, "double payment": ["T-2"]}))
+    assert [(c.name, c.count) for c in report.causes] == [("duplicate charge", 2), ("wrong time zone", 2)]
+    assert check(report, "labels merged").detail.startswith("4 labels became 4 causes; labels without a valid group")
 
 
 def test_an_invented_label_is_corrected_when_the_model_does_better_the_second_time():
@@ -139,6 +154,107 @@ def test_what_ends_a_run_ends_the_pipeline_at_any_step(ending, step):
     good = pipeline_model()
     with pytest.raises(type(ending)):
         run(FakeModel(lambda request: ending if first_text(request).startswith(step) else good.answer(request)))
+
+
+def ends_at(step, ending, skip=0):
+    """The good model, until the call number `skip` + 1 whose prompt starts with `step` ends the run."""
+    good, seen = pipeline_model(), []
+
+    def answer(request):
+        if not first_text(request).startswith(step):
+            return good.answer(request)
+        seen.append(step)
+        return ending if len(seen) > skip else good.answer(request)
+
+    return FakeModel(answer)
+
+
+def partial_report(step, ending, skip=0):
+    with pytest.raises(type(ending)) as raised:
+        run(ends_at(step, ending, skip), design=replace(DESIGN, workers=1))
+    report = raised.value.partial_report
+    assert check(report, "run finished").detail == report.partial and not check(report, "run finished").passed
+    return report
+
+
+def test_a_run_that_ends_while_labelling_reports_the_labels_it_has():
+    report = partial_report("<ticket", BudgetReached("the limit of $5 is reached"), skip=4)
+    assert report.labels == {"T-1": "duplicate charge", "T-2": "double payment", "T-3": "wrong time zone",
+                             "T-4": "duplicate charge"}
+    assert [(c.name, c.count, c.summary) for c in report.causes] == [
+        ("duplicate charge", 2, ""), ("double payment", 1, "")]
+    assert report.partial == ("4 of 6 tickets are labelled and counted, labels that mean the same are not merged, "
+                              "nothing is summarised; the run ended early: the limit of $5 is reached")
+    assert check(report, "every ticket placed").detail.endswith("without one: T-5, T-6")
+
+
+def test_a_run_that_ends_at_the_merge_reports_every_label():
+    report = partial_report("<labels", Stopped("stopped"))
+    assert report.labels == LABELS and report.partial.startswith("6 of 6 tickets are labelled")
+
+
+def test_a_run_that_ends_at_the_summaries_reports_merged_causes_and_the_summaries_it_has():
+    report = partial_report("<cause", Stopped("stopped"), skip=1)
+    assert [(c.name, c.count, c.summary) for c in report.causes] == [
+        ("duplicate charge", 3, "About duplicate charge."), ("wrong time zone", 2, "")]
+    assert report.partial.startswith("labels are merged and counted")
+    assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
+
+
+def test_a_run_that_ends_before_the_first_label_has_no_partial_report():
+    with pytest.raises(Stopped) as raised:
+        run(ends_at("<ticket", Stopped("stopped")))
+    assert not hasattr(raised.value, "partial_report")
+
+
+def test_a_finished_run_is_not_partial():
+    assert run(pipeline_model()).partial == ""
+
+
+def test_a_merge_that_puts_everything_together_is_told():
+    model = pipeline_model(groups=[("trouble", sorted(set(LABELS.values())))], summaries={"trouble": ["T-1"]})
+    report = run(model)
+    assert [(c.name, c.count) for c in report.causes] == [("trouble", 6)]
+    assert check(report, "labels merged").detail.startswith("4 labels became 1, fewer than the 2 causes asked for")
+
+
+def test_causes_as_frequent_as_the_last_one_are_told():
+    labels = {**LABELS, "T-5": "late mail"}
+    report = run(pipeline_model(labels=labels, groups=[*GROUPS, ("late mail", ["late mail"])],
+                                summaries={**SUMMARIES, "late mail": ["T-5"]}))
+    assert [c.name for c in report.causes] == ["duplicate charge", "late mail"]
+    assert check(report, "ranking").detail == (
+        "most frequent first; as frequent as the last one: wrong time zone (1), missing manual (1)")
+
+
+def test_labels_without_any_quote_fail_the_quotes_check():
+    report = run(pipeline_model(labels={key: [json.dumps({"cause": cause})] for key, cause in LABELS.items()}))
+    assert check(report, "quotes").detail == "labels without a quote: T-1, T-2, T-3, T-4, T-5, T-6"
+
+
+@pytest.mark.parametrize("bad", [
+    '["duplicate charge"]', '"duplicate charge"', "null", '{"result": {"cause": "late mail"}}', "It is a late mail.",
+    '{"cause": "late mail"} {"cause": "double charge"}', '{"cause": "' + "x" * 90 + '"}', '{"cause": "dоuble charge"}',
+    '{"cause": "late mail", "evidence": ["a"]}', '{"cause": "late mail", "cause": "other"}', "{'cause': 'late mail'}",
+    '{"cause": ""}', '{"cause": null}', '{"cause": "a\nb"}', '{"cause": "unfinished',
+])
+def test_no_unusable_label_is_counted_and_none_loses_the_others(bad):
+    report = run(pipeline_model(labels={**LABELS, "T-6": [bad]}, groups=GROUPS[:2]))
+    assert list(report.failed) == ["T-6"] and len(report.failed["T-6"]) < 400
+    assert [(c.name, c.count) for c in report.causes] == [("duplicate charge", 3), ("wrong time zone", 2)]
+    assert not check(report, "every ticket placed").passed
+
+
+@pytest.mark.parametrize("text", ['{"cause": "late mail", "evidence": ""}', '```json\n{"cause": "Late Mail"}\n```',
+                                  'The label:\n{"cause": "ｌate mail."}\nDone.'])
+def test_one_empty_ticket_without_a_database_is_a_whole_report(text):
+    tickets = TicketSet("one", (replace(ticket("7#2"), id="7", subject="", created=""),))
+    model = pipeline_model(labels={"7#2": [text.replace("\\n", "\n")]}, summaries={"late mail": []})
+    report = run_pipeline(model, replace(DESIGN, k=5), tickets, empty_catalog())
+    cause, = report.causes
+    assert (cause.name, cause.tickets, cause.customers, cause.products) == ("late mail", ("7#2",), (), ())
+    assert check(report, "ranking").detail == "most frequent first, none left out; 5 were asked for, 1 found"
+    assert check(report, "labels merged").passed and len(model.requests) == 2
 
 
 def test_an_obeying_model_cannot_be_made_to_misplace_other_tickets():
@@ -199,7 +315,7 @@ def test_a_batch_that_fails_keeps_its_labels_and_the_others_are_merged():
     model = FakeModel(lambda r: "nonsense" if "cause 0000" in first_text(r) else good.answer(r))
     causes, merged = merge_labels(model, DESIGN, many_labels(300))
     assert causes["cause 0299 old"] == "one cause" and causes["cause 0000 new"] == "cause 0000 new"
-    assert not merged.passed and "not merged" in merged.detail
+    assert not merged.passed and "stay as they are" in merged.detail
 
 
 def test_the_report_survives_json():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lib.design import Design, Step, ToolText
+from lib.errors import DesignError
 from lib.task.default_design import default_design
 from lib.task.problems import RANGES, problems, schema_problems
 
@@ -29,6 +30,18 @@ def test_a_tool_name_the_api_refuses_is_found(name):
     assert found.field == "tools.tally.name" and "use 1 to 64 of" in found.text
 
 
+def test_a_text_that_is_no_text_is_found():
+    assert fields(DESIGN.with_tool("tally", name=None, description=7)) == [
+        "tools.tally.name", "tools.tally.description"]
+
+
+@pytest.mark.parametrize("junk", [None, [], "x", {}, {"steps": []}, {**DESIGN.to_dict(), "temperature": 1},
+                                  {**DESIGN.to_dict(), "limits": 3}, {**DESIGN.to_dict(), "tools": [["a"]]}])
+def test_what_is_no_design_is_refused_with_one_clear_line(junk):
+    with pytest.raises(DesignError, match="^this is no design of this version: .*$"):
+        Design.from_dict(junk)
+
+
 def test_a_tool_name_given_twice_is_found_at_both():
     assert fields(DESIGN.with_tool("tally", name="read_ticket")) == ["tools.read_ticket.name", "tools.tally.name"]
 
@@ -48,14 +61,27 @@ def test_an_empty_description_is_found():
     ({**OBJECT, "required": ["sku"]}, "'sku' is required but not among the properties"),
     ({**OBJECT, "properties": {"größe": {}}}, "the property name 'größe' is not allowed"),
     ({**OBJECT, "anyOf": [{}]}, "anyOf is not allowed at the top"),
+    ({**OBJECT, "properties": {"sku": {"pattern": "("}}}, "at properties.sku.pattern: '('"),
+    ({**OBJECT, "properties": {"sku": {"$ref": "#/$defs/sku"}}}, "'#/$defs/sku' points to nothing inside"),
+    ({**OBJECT, "properties": {"sku": {"items": [{"$ref": "https://example.com/s"}]}}}, "not valid JSON Schema"),
+    ({**OBJECT, "properties": {"sku": {"$ref": "https://example.com/s"}}}, "points to nothing inside the schema"),
 ])
 def test_a_schema_the_api_refuses_is_found(schema, text):
     found = problems(DESIGN.with_tool("tally", input_schema=schema))
     assert any(text in p.text for p in found) and {p.field for p in found} == {"tools.tally.input_schema"}
 
 
-def test_a_schema_may_have_no_properties():
+def test_a_schema_may_have_no_properties_and_may_refer_to_itself():
     assert schema_problems({"type": "object"}) == []
+    sku = {"$ref": "#/$defs/sku"}
+    assert schema_problems({**OBJECT, "properties": {"sku": sku}, "$defs": {"sku": {"type": "string"}}}) == []
+
+
+def test_a_schema_nested_too_deeply_is_a_problem_not_an_error():
+    schema = OBJECT
+    for _ in range(300):
+        schema = {**OBJECT, "properties": {"a": schema}}
+    assert schema_problems(schema) == ["the schema is nested too deeply"]
 
 
 def test_a_tool_that_is_switched_off_is_not_sent_and_not_checked():
@@ -70,7 +96,8 @@ def test_a_tool_without_a_function_or_twice_is_found():
 
 @pytest.mark.parametrize("step", ["label", "merge", "summary", "agent"])
 @pytest.mark.parametrize(("field", "value"), [
-    ("system", " \n"), ("model", ""), ("max_tokens", 0), ("max_tokens", 128_001), ("max_tokens", 1.5),
+    ("system", " \n"), ("system", None), ("model", ""), ("model", None), ("model", " claude-haiku-5-5"),
+    ("max_tokens", 0), ("max_tokens", 128_001), ("max_tokens", 1.5),
     ("max_tokens", True)])
 def test_a_step_that_cannot_be_sent_is_found(step, field, value):
     assert fields(DESIGN.with_step(step, **{field: value})) == [f"steps.{step}.{field}"]

@@ -6,6 +6,7 @@ import pytest
 from task_fakes import catalog, six_tickets, ticket
 
 from lib.catalog import empty_catalog, open_catalog
+from lib.errors import InputError
 from lib.task.report import Customer, Report
 from lib.task.reporting import affected, build_report, find_customer, incidents_of, product_names
 from lib.tickets.ticket import TicketSet
@@ -67,6 +68,18 @@ def test_a_report_survives_json():
     assert Report.from_dict(json.loads(json.dumps(report.to_dict()))) == report
 
 
+def test_a_partial_report_says_so_first_and_survives_json():
+    report = build_report("pipeline", 2, TICKETS, catalog(), PLACED, partial="stopped by the person")
+    assert (report.checks[0].name, report.checks[0].passed) == ("run finished", False)
+    assert Report.from_dict(json.loads(json.dumps(report.to_dict()))).partial == "stopped by the person"
+
+
+@pytest.mark.parametrize("junk", [None, [], "x", {}, {"causes": [{}], "checks": []}, {"causes": 1, "checks": []}])
+def test_what_is_no_report_is_refused_with_one_clear_line(junk):
+    with pytest.raises(InputError, match="^this is no report of this version: .*$"):
+        Report.from_dict(junk)
+
+
 def test_customers_are_ordered_by_revenue_and_unknown_ones_last():
     tickets = [ticket(f"T-{i}", customer=c) for i, c in enumerate(["C-9", "C-2", "C-3", " C-1 ", "C-1", ""])]
     assert [(c.id, c.tickets, c.known) for c in affected(tickets, catalog())] == [
@@ -85,7 +98,8 @@ def test_incidents_of_tickets_come_by_the_names_we_know():
 
 
 @pytest.mark.parametrize(("stored", "amount"),
-                         [("0", 0.0), ("250.5", 250.5), ("1.299", None), ("free", None), ("", None)])
+                         [("0", 0.0), ("250.5", 250.5), ('"1.299,00"', 1299.0), ("1.299", None), ("free", None),
+                          ("", None)])
 def test_an_amount_that_is_not_certain_is_unknown_not_zero(stored, amount):
     database = open_catalog([("customers.csv", f"customer_id,name,monthly_revenue\nC-1,Oak,{stored}\n".encode())])
     assert find_customer("C-1", database).monthly_revenue == amount

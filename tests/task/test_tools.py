@@ -1,13 +1,14 @@
 """The agent's tools: what they return, what they refuse, and how they keep results small."""
 
 import json
+import time
 from dataclasses import dataclass, field, replace
 
 import pytest
 from task_fakes import catalog, six_tickets, ticket
 
 from lib.agent import Tool
-from lib.catalog import empty_catalog
+from lib.catalog import empty_catalog, open_catalog
 from lib.task import tools
 from lib.task.default_design import default_design
 from lib.task.tools import make_tools
@@ -99,6 +100,11 @@ def test_a_huge_ticket_fits_one_result_and_says_that_it_was_cut(character):
     assert "characters left out here" in result["body"]
 
 
+def test_a_ticket_whose_id_alone_fills_a_result_can_still_be_read():
+    id = "7" * 2 * tools.RESULT_LIMIT
+    assert tools.read_ticket(TicketSet("x", (ticket(id, "body"),)), id)["ticket_id"] == id
+
+
 def test_search_finds_tickets_with_every_word_in_any_case():
     result = tools.search_tickets(TICKETS, "TWO  invoice")
     assert result["total"] == 1
@@ -135,6 +141,27 @@ def test_tally_reports_unknown_and_repeated_ids_and_counts_neither():
     result = tools.tally(TICKETS, [{"ticket_id": key, "cause": cause} for key, cause in pairs])
     assert (result["unknown_ticket_ids"], result["repeated_ticket_ids"]) == (["T-99"], ["T-1"])
     assert [(c["cause"], c["count"]) for c in result["causes"]] == [("a", 1)]
+
+
+def test_tally_says_how_many_ids_it_does_not_show():
+    result = tools.tally(TICKETS, [{"ticket_id": f"X-{i}" * 50, "cause": "a"} for i in range(10_000)])
+    assert result["unknown_ticket_ids"][-1] == "and 9980 more" and len(json.dumps(result)) < 3_000
+
+
+def test_tally_of_ten_thousand_causes_takes_no_time_and_stays_small():
+    many = TicketSet("many", tuple(ticket(f"T-{i}") for i in range(10_000)))
+    started = time.perf_counter()
+    result = tools.tally(many, [{"ticket_id": f"T-{i}", "cause": f"cause {i}"} for i in range(10_000)])
+    assert time.perf_counter() - started < 2
+    assert result["assigned"] == 10_000 and "of 10000 causes shown" in result["note"]
+    assert len(json.dumps(result)) < tools.RESULT_LIMIT + 200
+
+
+def test_one_cause_with_long_ids_stays_small_too():
+    long = TicketSet("long", tuple(ticket(f"{i:03d}" + "x" * 400) for i in range(200)))
+    result = tools.tally(long, [{"ticket_id": t.key, "cause": "a"} for t in long.tickets])
+    assert result["causes"][0]["count"] == 200 and len(json.dumps(result)) < tools.RESULT_LIMIT
+    assert result["causes"][0]["note"] == "12 of 200 ticket_ids shown; all are counted"
 
 
 @pytest.mark.parametrize(("assignments", "reason"), [
@@ -181,6 +208,26 @@ def test_many_incidents_are_capped_with_a_note():
     assert result["total"] == 400 and len(json.dumps(result)) < tools.RESULT_LIMIT + 200
     assert result["note"] == f"{len(result['incidents'])} of 400 incidents shown; narrow the request to see others"
     assert result["incidents"]
+
+
+def test_all_incidents_are_counted_also_those_not_shown():
+    rows = "".join(f"I-{i},P-1,title\n" for i in range(50))
+    database = open_catalog([("incidents.csv", ("incident_id,product_id,title\n" + rows).encode())])
+    result = tools.list_incidents(database)
+    assert (result["total"], len(result["incidents"])) == (50, 20)
+    assert result["note"] == "20 of 50 incidents shown; narrow the request to see others"
+
+
+def test_no_incident_is_not_said_of_a_database_that_cannot_tell():
+    products = ("products.csv", b"product_id,name\nP-1,Invoices\n")
+    with pytest.raises(ValueError, match="no table of incidents; go on without it"):
+        tools.list_incidents(empty_catalog())
+    with pytest.raises(ValueError, match="no table of incidents; go on without it"):
+        tools.list_incidents(open_catalog([products]), "P-1")
+    database = open_catalog([products, ("incidents.csv", b"incident_id,started,title\nI-1,2026,Late\n")])
+    with pytest.raises(ValueError, match="does not tell which product an incident is of; leave product out"):
+        tools.list_incidents(database, "P-1")
+    assert tools.list_incidents(database)["total"] == 1
 
 
 def test_every_default_tool_runs_through_its_own_schema():

@@ -56,6 +56,7 @@ def test_counts_of_another_kind_are_read_when_whole_and_unknown_otherwise():
     assert read(input_tokens=12.0, output_tokens="12") == Usage(12, 0, 0, 0, None)
     assert read(input_tokens=True, output_tokens=-1) == Usage()
     assert read(input_tokens=float("nan"), output_tokens=1.5) == Usage()
+    assert read(input_tokens=10 ** 30, output_tokens=float("inf")) == Usage()
 
 
 def test_the_sdks_own_message_reads_like_its_dict():

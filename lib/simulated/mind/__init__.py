@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from lib.simulated.mind import investigating, reading
-from lib.simulated.mind.answers import reply_text
-from lib.simulated.mind.labelling import label, label_from
+from lib.simulated.mind.answers import asks_severity, reply_text
+from lib.simulated.mind.judging import judge, severity
 from lib.simulated.mind.merging import merge
 from lib.simulated.mind.reading import Ask
 from lib.simulated.mind.summarising import summarise
-from lib.simulated.mind.text import words
 
 HONEST = ("This is a simulation: its rules label tickets, merge labels, summarise causes and investigate tickets with "
           "tools, but they cannot answer this.")
+
+
+_LABELLING = re.compile(
+    r"\b(cause|label|categor|classif|problem|issue|topic|theme|reason|triage|tag\b|complain|ursache|grund|kategori|"
+    r"klassifi|thema|einordn|causa|motivo|raison|etiquet|étiquet|clasific)", re.I)
 
 
 def answer(request: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -30,23 +35,27 @@ def _text(ask: Ask) -> str:
         return _merged(ask)
     if reading.has_cause(ask.data):
         return _summarised(ask)
-    if reading.has_tickets(ask.data) or _asks_for_label(ask):
+    if _asks_for_label(ask):
         return _labelled(ask)
     return HONEST
 
 
 def _asks_for_label(ask: Ask) -> bool:
-    """Whether an untagged text is meant as a ticket: the prompt speaks of causes or labels, the text is long enough."""
-    wanted = {"cause", "causes", "label", "labels", "category", "classify", "categorise", "categorize"}
-    return bool(wanted & set(words(ask.system))) and len(ask.data.split()) > 5
+    """Whether a text is meant as a ticket to label: it has a ticket's tags and the prompt asks for nothing else, or the
+    prompt speaks of causes and the text is long enough. A correction says what is wanted as well."""
+    wanted = _LABELLING.search(f"{ask.system}\n{ask.last if ask.asked_again else ''}")
+    if reading.has_tickets(ask.data):
+        return bool(wanted) or not ask.system.strip()
+    return bool(wanted) and len(ask.data.split()) > 5
 
 
 def _labelled(ask: Ask) -> str:
     ticket = reading.tickets(ask.data)[0]
-    allowed = reading.allowed_causes(ask.system)
-    found = label_from(allowed, ticket.subject, ticket.body) if allowed else label(ticket.subject, ticket.body)
+    found = judge(ask.system, ticket.subject, ticket.body, tagged=reading.has_tickets(ask.data))
     facts = {"cause": found.cause, "evidence": found.evidence, "ticket_id": ticket.id, "confidence": 0.8,
-             "summary": f"The customer reports {found.cause}.", "count": 1, "ticket_ids": [ticket.id]}
+             "summary": f"The customer reports {found.cause}."}
+    if asks_severity(ask.template):
+        facts["severity"] = severity(ticket.subject, ticket.body)
     prose = f"The root cause looks like {found.cause}: the customer writes “{found.evidence}”."
     return reply_text(ask, facts, prose, ticket.subject + ticket.body)
 

@@ -12,7 +12,8 @@ from typing import Any
 from lib.models import model
 from lib.simulated.mind import reading
 from lib.simulated.mind.answers import reply_text
-from lib.simulated.mind.labelling import label, label_from
+from lib.simulated.mind.judging import judge
+from lib.simulated.mind.labelling import label
 from lib.simulated.mind.memory import Done, Memory, Seen, remember
 from lib.simulated.mind.merging import merge, names_by_label
 from lib.simulated.mind.reading import Ask
@@ -24,13 +25,15 @@ _IDS_AT_ONCE = 10           # ids in one call of a tool that takes several
 _PAGE = 20
 _MANY = 200                 # tickets from which larger pages are asked for
 _QUERIES = ("not", "problem", "error", "please", "can", "wrong")     # to find tickets where no tool lists them
-_LOOSE = {"small": 16, "medium": 40}        # one ticket in so many keeps its own wording; larger models merge all
+_LOOSE = {"small": 40, "medium": 100}        # one ticket in so many keeps its own wording; larger models merge all
 _MISCOUNTS_FROM = 6                         # tickets: more are not counted reliably without a tool
 _NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _SAID = {"list": "I'll start by listing the tickets.", "search": "No tool lists tickets, so I'll search for them.",
          "read": "Now I'll read every ticket.", "tally": "All tickets are read; now I'll count the causes.",
          "incidents": "I'll check which incidents may explain the main causes."}
 _DEFAULT_K = 5
+_UNREAD = re.compile(r"\b(?:do not|don't|never|without) read(?:ing)?\b(?! it\b)"
+                     r"|\bby (?:its|their|the) subjects? (?:only|alone)\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def _plan(memory: Memory, tools: Mapping[str, Offered], ask: Ask, request: Mappi
         yield from _if_any("list", _next_page(memory, tools["list"]))
     elif "search" in tools:
         yield from _if_any("search", _next_query(memory, tools["search"]))
-    if "read" in tools:
+    if "read" in tools and not _UNREAD.search(ask.system):
         yield from _if_any("read", _next_reads(memory, tools["read"], _many_allowed(request)))
     if "tally" in tools and memory.tickets:
         yield from _if_any("tally", _count_in_code(memory, tools["tally"], _placed(memory, ask, request)))
@@ -177,9 +180,7 @@ def _as_list(value: Any) -> list[Any]:
 
 def _placed(memory: Memory, ask: Ask, request: Mapping[str, Any]) -> dict[str, str]:
     """Ticket id -> cause for every ticket seen, near-synonyms merged; smaller models leave a few as they were."""
-    allowed = reading.allowed_causes(ask.system)
-    own = {id: (label_from(allowed, t.subject, t.body) if allowed else label(t.subject, t.body)).cause
-           for id, t in memory.tickets.items()}
+    own = {id: judge(ask.system, t.subject, t.body, tagged=True).cause for id, t in memory.tickets.items()}
     merged = names_by_label(merge(Counter(own.values()).items()))
     loose = _LOOSE.get(model(request["model"]).size, 0)
     return {id: cause if loose and _chance(id, loose) else merged[cause] for id, cause in own.items()}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 from lib.simulated.mind.lexicon import CONCEPTS
+from lib.simulated.mind.own_words import own_words
 from lib.simulated.mind.text import Sentence, pick, sentences, words
 
 _ENOUGH = 2.4               # score below which no concept of the lexicon is believed
 _FITS = 0.25                # fit below which an allowed cause is not believed
 _QUOTE_LIMIT = 140          # characters of evidence
+_SMALL = frozenset("a an and at by for from in is not of on or problem problems issue issues the to with".split())
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,16 @@ def label(subject: str, body: str) -> Label:
     cause = pick(CONCEPTS[concept].names, subject + body)
     shown = told[best[concept]]
     return Label(cause, _quote(shown if shown.in_body else _main(told)), CONCEPTS[concept].name)
+
+
+def shortened(found: Label, limit: int) -> Label:
+    """The label with at most `limit` words in its cause: another name of its concept, else its first telling words."""
+    if not limit or len(found.cause.split()) <= limit:
+        return found
+    names = next((c.names for c in CONCEPTS if c.name == found.concept), (found.cause,))
+    fitting = next((name for name in names if len(name.split()) <= limit), "")
+    telling = [w for w in min(names, key=lambda name: len(name.split())).split() if w not in _SMALL]
+    return replace(found, cause=fitting or " ".join(telling[:limit]))
 
 
 def label_from(allowed: Sequence[str], subject: str, body: str) -> Label:
@@ -77,7 +89,7 @@ def stem(word: str) -> str:
 
 def _fit(cause: str, main: str, totals: Mapping[int, float], spoken: frozenset[str]) -> float:
     """How well an allowed cause fits: the same concept best, then its names, its area, the ticket's own words."""
-    own = {stem(w) for w in words(cause) if w not in _STOP}
+    own = {stem(w) for w in words(cause) if w not in _SMALL}
     concept = next((c for c in CONCEPTS if c.name == main), None)
     about = concept_of(cause)
     scores = {CONCEPTS[c].name: score for c, score in totals.items()}
@@ -107,7 +119,7 @@ class _Index:
         self.exact: dict[str, list[tuple[int, int]]] = defaultdict(list)    # term -> (cue, the term's bit in it)
         self.prefix: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self.cues: list[tuple[int, float, int]] = []                        # concept, weight, all bits
-        self.phrase_starts: set[str] = set()
+        self.phrases: dict[str, tuple[str, ...]] = defaultdict(tuple)       # first word -> how second words begin
         for concept, weight, terms in ((i, w, t) for i, c in enumerate(CONCEPTS) for w, t in c.cues):
             for place, alternatives in enumerate(terms):
                 for term in alternatives:
@@ -117,7 +129,8 @@ class _Index:
 
     def _add(self, term: str, where: tuple[int, int]) -> None:
         if "_" in term.strip("_"):
-            self.phrase_starts.add(term.split("_")[0])
+            first, second, *_ = term.rstrip("*").split("_")
+            self.phrases[first] += (second,)
         (self.prefix[term[:-1]] if term.endswith("*") else self.exact[term]).append(where)
 
     def terms(self, spoken: Sequence[str]) -> dict[int, int]:
@@ -134,9 +147,9 @@ class _Index:
         return (*self.exact.get(token, ()), *(where for p in prefixes for where in self.prefix.get(p, ())))
 
     def _tokens(self, spoken: Sequence[str]) -> set[str]:
-        tokens = set(spoken)
-        for i, word in enumerate(spoken):
-            if word in self.phrase_starts:
+        tokens = {*spoken, *(word[2:] for word in spoken if word[1:2] == "'")}      # l'application, d'internet
+        for i, (word, after) in enumerate(pairwise(spoken)):
+            if word in self.phrases and after.startswith(self.phrases[word]):
                 tokens.update("_".join(spoken[i:i + n]) for n in (2, 3, 4))
         return tokens
 
@@ -194,115 +207,12 @@ def _quote(sentence: Sentence) -> str:
     return text[:_QUOTE_LIMIT].rsplit(None, 1)[0]
 
 
-# --- the ticket's own words ------------------------------------------------------------------------------------------
-
-_STOP = frozenset(words("""
-    sehr geehrte geehrter damen herren hallo guten tag hola buenos dias buenas bonjour bom dia a an and any are
-    as at be been being but by can could did do does doing done for from get gets getting got had has have
-    having he hello help her hey hi him his how i i'd i'll i'm i've if in into is it it's its just keep keeps
-    kind let like made make makes making many may me might more most much my need needs no not now of off on
-    once one only or our out over own please really same she should since so some still such than thank thanks
-    that that's the their them then there these they this those through to too try trying tried two under until
-    up us use used using very want was we we're we've were what when where which while who why will with would
-    yet you your yours dear team regards today yesterday tomorrow week weeks day days month year again also
-    after before because about all every each even ever both few first last next new old other another well way
-    thing things lot bit quite rather almost already always never maybe perhaps sure hope problem problems issue
-    issues question support ticket customer something anything everything nothing since during back went goes
-    going gone came come comes says said tell told happened happens happen am pm der die das und ist nicht ein
-    eine ich wir mit auf zu im in es den dem von fur sie bei el la los las un una y de que en no con por para mi
-    se lo al es nos le les des du et est pas je nous vous une sur dans o os as um uma e do da em com nao meu
-    minha
-"""))
-_FAULTS = {
-    "broken": "brok* break* kaputt* defekt* defect* cass* quebrad*", "snapped": "snap*", "cracked": "crack* riss*",
-    "leaking": "leak* undicht*", "stuck": "stuck jam* klemm* atascad*", "missing": "missing fehlt* falta* lost",
-    "late": "late delayed delay* overdue", "wrong": "wrong* incorrect* falsch* equivocad* errad*",
-    "failure": "fail* error* fehler*", "crash": "crash*", "frozen": "freez* froz*", "slow": "slow* langsam*",
-    "stopped": "stop*", "refused": "refus* reject* denied declin*",
-    "torn": "torn tear* rip* ripped", "bent": "bent bend*",
-    "loose": "loose wobbl*", "noisy": "nois* squeak* creak* rattl* hum* buzz*", "smell": "smell* stink*",
-    "faded": "fade* discolo*", "rusty": "rust* corro*", "mouldy": "mould* mold*", "too hot": "hot overheat*",
-    "melted": "melt*", "allergic reaction": "itch* rash allerg*", "empty": "empty blank", "peeling": "peel* flak*",
-}
-_NOT = frozenset("won't doesn't don't can't cannot isn't didn't couldn't never refuses nicht not".split())
-_NO = frozenset("no kein keine keinen".split())
-_BEING = frozenset("is are was were be ist sind".split())
-
-
 def _own_words(told: Sequence[Sentence]) -> Label:
-    """A label from the noun beside the first word of failure; else from the subject's main words."""
-    weights = Counter()
-    for sentence in told:
-        emphasis = sentence.weight * (1 if sentence.in_body else 2)
-        weights.update({w: emphasis for w in sentence.words if _tells(w)})
-    candidates = [(s.weight * (1.0 if s.in_body else 0.8), -i, found, s) for i, s in enumerate(told)
-                  if (found := _fault_phrase(s.words, weights).strip())]
-    if candidates:
-        _, _, phrase, sentence = max(candidates, key=lambda c: c[:2])
-        return Label(phrase, _quote(sentence if sentence.in_body else _main(told)), "")
-    if not weights:
-        return Label("no problem described", _quote(told[0]) if told else "", "")
-    order = [w for s in told for w in s.words]
-    ranked = sorted([w for w, _ in weights.most_common(3)], key=order.index)
-    return Label(" ".join([*_unlike(ranked, "")[:2], "request"]), _quote(_main(told)), "")
+    cause, sentence = own_words(told)
+    shown = sentence if sentence and sentence.in_body else _main(told) if told else None
+    return Label(cause, _quote(shown) if shown else "", "")
 
 
 def _main(told: Sequence[Sentence]) -> Sentence:
     """The weightiest sentence of the body, the subject where there is no body."""
     return max(told, key=lambda s: (s.in_body, s.weight * min(1.0, len(s.words) / 6)))
-
-
-def _tells(word: str) -> bool:
-    return len(word) > 2 and word not in _STOP and word[0].isalpha()
-
-
-def _fault_phrase(spoken: Sequence[str], weights: Counter) -> str:
-    for i, word in enumerate(spoken):
-        fault = _fault(word)
-        if fault:
-            return f"{_thing(spoken, i, weights)} {fault}"
-    for i, (word, after) in enumerate(pairwise(spoken)):
-        if word in _NOT | _NO and _tells(after):
-            return f"{_thing(spoken[:i + 1], i, weights, after)} {_lacking(spoken[i - 1] if i else '', word, after)}"
-    return ""
-
-
-def _lacking(before: str, word: str, after: str) -> str:
-    """no spark, not readable, not closing: "no" takes a noun, "is not" an adjective, all others a verb."""
-    if word in _NO:
-        return f"no {after}"
-    described = before in _BEING or word == "isn't"
-    return f"not {after if described else _gerund(after)}"
-
-
-@lru_cache(maxsize=8_192)
-def _fault(word: str) -> str:
-    for name, patterns in _FAULTS.items():
-        for pattern in patterns.split():
-            open_end = pattern.endswith("*") and len(word) < len(pattern) + 4
-            if word == pattern or (open_end and word.startswith(pattern[:-1])):
-                return name
-    return ""
-
-
-def _thing(spoken: Sequence[str], i: int, weights: Counter, besides: str = "") -> str:
-    """One or two words that say what is at fault: close before word `i`, else close after it, else the main topic."""
-    before = _unlike([w for w in spoken[max(0, i - 6):i] if _tells(w) and not _fault(w)], besides)
-    after = _unlike([w for w in spoken[i + 1:i + 4] if _tells(w) and not _fault(w)], besides)
-    near = before[-3:] or after[:2] or [w for w, _ in weights.most_common(3) if not _fault(w) and w not in spoken][:1]
-    chosen = sorted(near, key=lambda w: -weights[w])[:2]
-    return " ".join(w for w in near if w in chosen)
-
-
-def _unlike(found: Sequence[str], besides: str) -> list[str]:
-    """The words without repetitions of one stem, shortened to what a label can hold."""
-    first = {stem(w): w[:24] for w in reversed(found)}
-    return [w for w in dict.fromkeys(w[:24] for w in found) if first.get(stem(w)) == w and stem(w) != stem(besides)]
-
-
-def _gerund(verb: str) -> str:
-    if verb.endswith("ing"):
-        return verb
-    if re.fullmatch(r"[a-z]*[^aeiou][aeiou][bdgmnpt]", verb) and len(verb) < 5:
-        return f"{verb}{verb[-1]}ing"
-    return f"{verb.removesuffix('e') if not verb.endswith('ee') else verb}ing"

@@ -46,8 +46,32 @@ _MAIL = ("email*|e_mail*|mail*|reminder*|notification*|confirmation*|message*|ne
          "recordatorio*|courriel*")
 _OUTPUT = ("export*|report|reports|csv|file|workbook*|spreadsheet*|xlsx|excel|download*|informe*|exportacion|"
            "relatorio*|rapport*")
-_PARCEL = ("parcel*|package*|order*|delivery|deliveries|shipment*|paket*|lieferung|bestellung|pedido*|paquete*|colis|"
-           "commande*|encomenda*")
+_PARCEL = ("parcel*|package*|order*|delivery|deliveries|shipment*|groceries|courier|driver|van|paket*|lieferung|"
+           "bestellung|sendung*|pedido*|paquete*|colis|commande*|livraison|livreur|transporteur|encomenda*|entrega")
+_NOT_COME = ("not_arrived|never_arriv*|never_came|never_come|never_received|not_received|didn't_arrive|hasn't_arrived|"
+             "turned_up|turn_up|no_one_came|nobody_came|didn't_show|doesn't_show|never_delivered|not_been_delivered|"
+             "nicht_angekommen|nicht_erhalten|nichts_erhalten|nicht_geliefert|nicht_zugestellt|nie_angekommen|"
+             "keine_sendung|noch_nicht|nicht_da|pas_recu|jamais_recu*|jamais_livre*|pas_arrive*|pas_livre*|"
+             "aucun_colis|no_ha_llegado|no_llego|nunca_llego|no_he_recibido|nao_chegou|nunca_chegou|"
+             "nao_recebi")
+_GOODS = ("egg*|milk|yogh*|bottle*|jar|jars|glass|box|bag|bags|carton|crate|fruit*|vegetable*|strawberr*|banana*|"
+          "chicken|meat|fish|bread|cheese|frozen_food*|flour|oil|milch|flasche*|karton|obst|gemuse|fleisch|tiefkuhl*|"
+          "ware|waren|bocal|bouteille*|verre|fromage|fruits|emballage|botella*|fruta*|caja|garrafa*|caixa")
+_SPOILED = ("broken|smash*|crush*|shatter*|leaked|mouldy|moldy|rotten|spoil*|smelled|smelt|past_its_date|out_of_date|"
+            "squash*|ripped|soaked|melted|thaw*|warm|aufgetaut|ausgelaufen|durchnasst|beschadigt|kaputt|zerbroch*|"
+            "zerdruckt|verschimmelt|verdorben|abgelaufen|casse*|abime*|moisi*|perime*|dechire*|roto|rota|rotas|rotos|"
+            "podrid*|estragad*|quebrad*")
+_NET = ("internet|broadband|wifi|wi_fi|fibre|fiber|wlan|dsl|router|modem|landline|hotspot|netz|leitung|festnetz|"
+        "connexion|conexion|conexao|la_box|our_line|the_line")
+_DEVICE = ("sensor*|device*|node|nodes|unit|units|gateway*|hub|meter|meters|probe|probes|tracker*|controller*|camera*|"
+           "thermostat*|beacon*|handheld*|gerat*|sensoren|kamera*|capteur*|appareil*|dispositivo*|camara*")
+_READING = ("reading|readings|values|temperature*|humidity|pressure|measurement*|flow_meter*|meter_shows|messwert*|"
+            "temperatur*|drucksensor*|mesure*|lectura*|medicion*|leitura*|medic*")
+_BILL = "invoice*|bill|bills|billed|rechnung*|facture|factures|factura|facturas|fatura*"
+_UNASKED = ("never_ordered|never_signed|never_asked|never_agreed|never_booked|didn't_order|didn't_ask|did_not_order|"
+            "not_ordered|nie_gebucht|nie_bestellt|nicht_bestellt|nicht_gebucht|pas_demande*|pas_commande*|no_contrat*|"
+            "nao_contrat*")
+_CONTRACT = "contract*|subscription*|membership*|plan|vertrag*|abo|abonnement*|contrat|contrato*|suscripcion|assinatura"
 _CLOCK = ("appointment*|booking*|calendar*|slot*|meeting*|event*|visit*|job*|schedule*|session*|class*|reminder*|"
           "termin*|kalender*|cita*|calendario|agenda|rendez_vous|reserva*|consulta*|entry|entries|time*|hour*")
 _CALENDAR = "calendar*|diary|outlook|google_calendar|exchange|ical|feed|kalender*|calendario|agenda|phone|phones"
@@ -92,12 +116,17 @@ CONCEPTS: tuple[Concept, ...] = (
                 bloquead*|bloque
             2 too_many attempts|tries
         """),
+        _concept("login failure", "cannot sign in", f"""
+            3 log_in|login|logins|logging_in|sign_in|signing_in|log_on|locked_out {_FAIL}
+            3 fingerprint|face_id|touch_id|gesichtserkennung {_FAIL}|not_recogni*|not|again
+            3 anmelden|einloggen|me_connecter|iniciar_sesion|fazer_login|entrar nicht|impossible|pas|no|nao
+        """),
         _concept("account takeover", "unauthorised account access, account hacked", """
             3 hacked|hijack*|takeover|taken_over|phish*|compromised|stranger
             3 unauthori*|someone_else login*|access*|transaction*|account*|purchase*|changed
             2 suspicious|unknown|unrecogni* login*|device*|sign_in*|activity
         """),
-        _concept("missing permissions", "wrong role permissions, role sees too much", """
+        _concept("missing permissions", "wrong role permissions, access rights wrong", """
             3.5 permission*|access_rights|role|roles|admin_rights|berechtigung*|permiso* can't|cannot|missing|denied|
                 see|sees|change*|wrong|lost|edit*|allow*|everyone*|ticked|only
             3 access_denied|forbidden|403|not_authori*|can_see_everyone*
@@ -117,7 +146,7 @@ CONCEPTS: tuple[Concept, ...] = (
             2.5 #same_amount|#double_amount card*|bank*|visa|paid|charge*|payment*|banco
             3 #double_amount
             2 charge|charged|charges again|both|captured
-            3 once_more|surplus|additional|again invoice*|transaction*|charge*|debit*|payment*|amount|card
+            3 once_more|surplus|additional|again invoice*|transaction*|charge*|debited|debits|payment*|amount
             3 eingezogen|abgebucht|belastet|gebucht und_am|erneut|nochmal|noch_einmal|wieder|obwohl|nur_eine|
                 nur_einmal
             2 same_amount|same_card|once|one_time|one_payment|one_receipt card|bank|pressed|tapped|charge*|two_times|
@@ -126,43 +155,72 @@ CONCEPTS: tuple[Concept, ...] = (
                 message
             1.5 bank shows|two|both|twice|extra
         """),
-        _concept("wrong invoice amount", "incorrect invoice total, invoice calculation error", """
+        _concept("wrong invoice amount", "bill higher than agreed, invoice calculation error", f"""
             3 invoice*|bill|rechnung*|factura*|facture*|fatura* wrong|incorrect|too_high|too_much|mismatch*|
-                doesn't_match|falsch|off
+                doesn't_match|falsch|off|higher|zu_hoch|trop_elevee|trop_haute|demasiado|alta|never
             3 overcharg*|incorrect_total|wrong_total|wrong_amount
             2 total*|subtotal|amount*|line_item* wrong|incorrect|doesn't|off|round*|mismatch*
+            3.5 {_BILL}|charge|charged|charges|fee|fees|berechnet|facturado|cobr* {_UNASKED}
+            3 {_BILL}|charge|charged|charges|fee|fees agreed|promised|offer|quoted|old_tariff|old_price
         """),
         _concept("wrong tax on invoice", "vat calculated wrongly, tax rate error", """
             3.5 vat|tax|taxes|gst|mwst|iva|tva|sales_tax|ust wrong|incorrect|rate|rates|calculat*|exempt*|falsch|
                 charged|percent
             1 reverse_charge
         """),
+        _concept("tax number missing on invoices", "invoice lacks registration number, vat number not printed", """
+            4 tax_number*|vat_number*|tax_id|registration|org_nr|registered|mva|dic|steuernummer|ust_id|nif|cif|siret
+                missing|gone|blank|empty|not|isn't|present|must|find|reject*|printed|nowhere
+            3 invoice*|rechnung*|factura*|facture* reject*|sends|come_back|no_valid|not_valid|returned|back
+            1.5 preview|template|layout|design line|number|pdf|blank|gap
+        """),
         _concept("card payment declined", "payment declined at checkout, card not accepted", """
             3 card|payment*|karte|zahlung|tarjeta|pago|carte|paiement|cartao declin*|reject*|refus*|fail*|
                 not_accepted|abgelehnt|rechazad*|recus*
             3 3d_secure|3ds|payment_failed|insufficient_funds
             1.5 checkout|pay error*|fail*|can't|won't
+            4.5 debit_card|credit_card|bank_card|my_card|card|karte|carte|tarjeta|cartao blocked|frozen|locked|
+                gesperrt|bloque*|bloquead*|swallowed
+            3 karte|carte|tarjeta|cartao|card|card_declined abgelehnt|refuse*|rechazad*|recusad*|declined|refused
+        """),
+        _concept("transfer not arrived", "money transfer delayed", """
+            3.5 transfer|transfers|wire|uberweisung*|virement*|transferencia*|sepa pending|not|hasn't|haven't|still|
+                late|
+                days|nicht|toujours|pas|no|nao|missing|yet|arriv*|receiv*
+            3 sent|wired|transferred|uberwiesen hasn't_reached|not_reached|never_reached|not_arrived|beim_empfanger|yet
         """),
         _concept("refund not received", "refund delayed, missing refund", """
             3 refund*|money_back|ruckerstattung|erstattung|reembolso*|remboursement*|estorno* not|never|still|wait*|
                 hasn't|haven't|where|yet|nicht|no|pas|delay*|outstanding|owed|when
             2 refund*|credit_note|reembolso* days|weeks|promised|pending
         """),
-        _concept("subscription cancellation ignored", "billed after cancellation, cancelled plan still billed", """
-            3.5 cancel*|terminat*|kundig*|gekundigt charged|charging|charge|billed|billing|invoice*|still|renew*|
+        _concept("subscription cancellation ignored", "billed after cancellation, cancelled plan still billed", f"""
+            3.5 cancel*|terminat*|kundig*|gekundigt|resili* charged|charging|charge|billed|billing|invoice*|still|
+                renew*|
                 after|trotzdem|keeps
             3 auto_renew*|renewed|automatic_renewal didn't|without|never|against
-            2 can't|cannot|no_way|nowhere|how cancel*
+            2 can't|cannot|no_way|nowhere|how|tried|twice cancel*
+            2.5 cancel*|terminat*|kundig*|gekundigt|resili*|notice|out_of {_CONTRACT}
+        """),
+        _concept("paused plan still billed", "charged while on hold", """
+            4 paused|pause|on_hold|frozen|freeze|suspended|pausiert|stillgelegt|en_pause charg*|fee|billed|took|debit*|
+                invoice*|abgebucht|berechnet|facture*|preleve*
+            2 membership*|subscription*|contract|vertrag|abo paused|on_hold|pausiert
+        """),
+        _concept("billed for unused seats", "too many users billed", """
+            3.5 seat|seats|licence*|license*|users|lizenz*|licences|licencias|usuarios|nutzer billed|invoiced|charged|
+                invoice|billing|rechnung|berechnet|facture*|facturad*|cobr*
         """),
         _concept("discount not applied", "coupon code rejected, promo code not working", """
-            4 coupon*|voucher*|promo*|discount*|gutschein*|rabatt*|cupon|descuento*|remise|desconto|code|20% code*|
+            4 coupon*|voucher*|promo*|discount*|gutschein*|rabatt*|cupon|descuento*|remise|desconto
+                code*|nicht|ungultig|pas|nao|refus*|
                 not|wasn't|didn't|doesn't|isn't|invalid|expired|apply|applied|reject*|full_price|off
             3 code|codes isn't_valid|not_valid|invalid|selected_service|checkout
             2 gift_card*|store_credit balance|not|rejected|invalid|empty
         """),
         _concept("unexpected price increase", "price changed without notice, plan price increase", """
             3 price*|fee*|cost*|rate*|preis*|precio* increase*|raised|hike|went_up|higher|jump*|more_expensive|
-                erhoh*|subi* 
+                erhoh*|subi*
             2 without|no notice|warning price*|charge*|fee*
         """),
     ),
@@ -193,6 +251,11 @@ CONCEPTS: tuple[Concept, ...] = (
             3.5 same slot|time|room|seat|table|technician|van two|twice|both|another|someone_else
             2 {_CLOCK} conflict*|clash*|overlap*
         """),
+        _concept("no bookable places", "shown as fully booked", """
+            3.5 full|fully_booked|booked_out|ausgebucht|complet|no_places|no_slots|no_availability|waiting_list
+                class*|course*|lesson*|session*|slot*|people|half|free|room|table*|kurs*|warteliste|cours|never
+            2.5 no_places|no_slots|no_spots|ausgebucht|fully_booked|booked_out
+        """),
         _concept("calendar sync broken", "calendar not syncing, external calendar out of sync", """
             3 calendar*|kalender*|calendario*|outlook|ical|ics sync*|synchron*|two_way|not_updat*|stale|disconnect*
             2.5 sync*|synchron* stop*|broke*|fail*|doesn't|not|won't|hours
@@ -215,6 +278,16 @@ CONCEPTS: tuple[Concept, ...] = (
             1.5 504|gateway_time*|timed_out
             1 {_OUTPUT}
         """),
+        _concept("checkout failure", "cannot complete order", """
+            3.5 checkout|basket|cart|warenkorb|kasse|panier|carrito|carrinho error*|fail*|can't|cannot|won't|doesn't|
+                empty|
+                stuck|nothing_happens|greyed|spins|leer|impossible|nicht|vide
+        """),
+        _concept("website page error", "page does not load", """
+            3.5 page|website|site|seite|webseite|portal|pagina error|404|500|blank|white|won't_load|doesn't_load|
+                not_load*|
+                ladt_nicht|fehler|erreur|ne_charge
+        """),
         _concept("import failure", "file import rejected, data import error", """
             3.5 import*|upload*_csv|csv_upload|importier* fail*|error*|reject*|stuck|invalid|wrong|duplicat*|skipp*|
                 lost|column*|mapping|garbl*
@@ -236,12 +309,7 @@ CONCEPTS: tuple[Concept, ...] = (
         _concept("search not finding results", "search broken, search returns nothing", """
             3.5 search*|suche|busqueda|recherche|filter* nothing|no_results|empty|doesn't|not|can't|missing|wrong|
                 broken|find*
-        """),
-        _concept("tax number missing on invoices", "invoice lacks registration number, vat number not printed", """
-            4 tax_number*|vat_number*|tax_id|registration|org_nr|registered|mva|dic|steuernummer|ust_id|nif|cif|siret
-                missing|gone|blank|empty|not|isn't|present|must|find|reject*|printed|nowhere
-            3 invoice*|rechnung*|factura*|facture* reject*|sends|come_back|no_valid|not_valid|returned|back
-            1.5 preview|template|layout|design line|number|pdf|blank|gap
+            3 no_results|keine_treffer|aucun_resultat|sin_resultados
         """),
         _concept("api rate limit", "too many api requests, request quota exceeded", """
             4 429|429s|too_many_requests|rate_limit*|throttl*|retry_after
@@ -266,13 +334,20 @@ CONCEPTS: tuple[Concept, ...] = (
         """),
         _concept("app crash", "app closes unexpectedly, mobile app crashes", """
             4 app|programm|aplicacion|application|aplicativo|software crash*|closes|shuts|dies|died|freez*|frozen|
-                quits|sturzt|absturz*|cierra|plante
-            3 crash*|white_screen|blank_screen|black_screen|fatal_exception|androidruntime
+                quits|sturzt|absturz*|cierra|plante|fecha|trava
+            3 crash*|white_screen|blank_screen|black_screen|fatal_exception|androidruntime|sturzt_ab|absturze
             1.5 after_update|latest_version|new_version|after_the_update|updated_itself|previous_version
         """),
-        _concept("update broke the device", "firmware update failure, bricked after update", """
-            3.5 firmware|bios|bootloader|bricked|ota_update
-            3 after|since update*|upgrade*|updating won't|dead|stopped|broken|black|loop|doesn't|no_longer
+        _concept("firmware update failure", "update broke the device, bricked after update", """
+            1 firmware|bios|bootloader
+            3.5 firmware*|bios|ota|ota_update|bootloader|flash* fail*|stops|stopped|roll*|bricked|invalid|error|
+                abbruch|
+                schlagt|abgebrochen|can't|cannot|aborted|stuck|signature|echou*|falla|impossible
+            3.5 bricked
+            1.5 after|since update*|upgrade*|updating|flashing won't|dead|stopped|broken|black|loop|no_longer|no_boot
+            2 after|since update*|upgrade*|updating|flashing laptop|tablet|phone|tv|console|printer|watch|box|device*|
+                unit*
+            2.5 update*|upgrade* rolls_back|rollback|stops_at|schlagt_fehl|fehlgeschlagen|fails_at
         """),
     ),
     *_area(
@@ -295,6 +370,9 @@ CONCEPTS: tuple[Concept, ...] = (
         _concept("too many notifications", "unwanted notification emails, notification overload", """
             3.5 notification*|email*|alerts|messages|reminders too_many|stop_sending|unsubscrib*|flood*|every_few|
                 nonstop|keep_getting|turn_off|hundreds
+            2.5 mail|mails|email|emails|notification*|alert* every_single|every_comment|switch_off|switched_off|
+                turn_off|
+                stop_these|benachrichtig*
         """),
         _concept("text messages not delivered", "sms delivery failure, sms not received", """
             3.5 sms|text_message*|texts|whatsapp not|never|didn't|undelivered|fail*|stopped|receiv*|arriv*
@@ -318,46 +396,64 @@ CONCEPTS: tuple[Concept, ...] = (
             3.5 limit|quota|cap|seats|licen* reached|exceed*|hit|more|full|maximum|blocked|upgrade
         """),
         _concept("missing feature", "feature request, wish for a new option", """
-            3.5 feature_request|would_be_great|would_be_wonderful|would_love|a_wish|wish|suggestion|roadmap|
+            3.5 feature_request|would_be_great|would_be_wonderful|would_be_lovely|would_be_nice|would_be_helpful|
+                would_be_useful|can_you_add|could_we_have|would_love|a_wish|wish|suggestion|roadmap|
                 please_add|any_plans|could_you_add|nice_if|consider_adding|on_your_list|idea
         """),
         _concept("data deletion request", "privacy deletion request, personal data erasure", """
             3.5 gdpr|dsgvo|rgpd|lgpd|ccpa|right_to_be|personal_data|everything_we_hold delet*|eras*|request*|remov*|
-                losch*|law
-            3.5 delete|erase|erased|remove|removed person|my_account|our_account|my_data|information|
-                account_permanently|records|properly
+                losch*|law|supprim*|borrar|excluir
+            3.5 delete|erase|erased|remove|removed|losch*|supprim*|borrar|excluir person|my_account|our_account|
+                my_data|
+                information|account_permanently|records|properly|kundenkonto|mon_compte|mi_cuenta|minha_conta
         """),
         _concept("unclear how to set up", "onboarding question, setup instructions unclear", """
             1.5 how_do_i|how_do_we|how_can_i|how_to|wie_kann_ich|como_puedo|comment_puis
             3 instructions|manual|documentation|guide unclear|confus*|missing|outdated|wrong|understand
         """),
+        _concept("product documents requested", "request for documentation", """
+            3.5 register_map|datasheet*|data_sheet*|declaration|documentation|handbuch|datenblatt*|notice|ficha_tecnica
+                send|could_you|please|need|provide|bitte|envoyer|enviar
+        """),
     ),
     *_area(
         "shipping delivery order parcel return product quality defect shop",
-        _concept("late delivery", "delivery delayed, parcel overdue", f"""
-            3.5 {_PARCEL} late|delay*|overdue|still|waiting|hasn't|haven't|not_arrived|yet|slow|weeks|verspat*|
-                noch_nicht|retras*|retard*|atras*
-            2 tracking|shipped|dispatch*|carrier|courier|post days|weeks|stuck|moved|update*|depot|since
+        _concept("parcel not delivered", "delivery never arrived, parcel late or lost", f"""
+            4.5 {_PARCEL} {_NOT_COME}
+            3.5 {_PARCEL} late|delay*|overdue|still|waiting|hasn't|haven't|yet|slow|lost|stolen|verspat*|retras*|
+                retard*|
+                atras*|verloren|perdid*|perdu*
+            3.5 parcel*|package*|paket*|colis|paquete* missing|disappear*|fehlt|disparu
+            3.5 where_is|where_are|where's|wo_bleibt|wo_ist|ou_est|donde_esta|onde_esta {_PARCEL}
+            3.5 warte|warten|j'attends|attends|espero|esperando|waiting {_PARCEL}
+            3.5 marked|says|shows|status|suivi|status|laut|handed delivered|livre*|zugestellt|geliefert|entregado|
+                entregue
+                nothing|not|never|no|wasn't|isn't|neighbo*|porch|door|rien|nichts|aber|mais|nada
+            3 no_one_came|nobody_came|never_came|doesn't_show|didn't_show|should_have_come
+                delivery|van|driver|courier|window|parcel*
+            2.5 marked|claims|says|shows delivered|handed
+            2 tracking|shipped|dispatch*|carrier|courier|post|promised days|weeks|stuck|moved|update*|depot|since|now
         """),
-        _concept("parcel lost in transit", "package never arrived, delivered parcel missing", f"""
-            3.5 {_PARCEL} lost|never_arriv*|never_came|never_received|missing|stolen|disappear*|verloren|perdid*|
-                perdu*
-            3.5 marked|says|shows|status delivered nothing|not|never|no|wasn't|isn't|neighbo*|porch
-        """),
-        _concept("wrong item sent", "incorrect item delivered, order mix-up", """
+        _concept("wrong item sent", "incorrect item delivered, order mix-up", f"""
             3.5 wrong|different|incorrect|other|falsch*|equivocad*|errado|mauvais* item|product|size_sent|colour|
                 color|article|artikel|model|pair|one_arrived|jacket|shoe*|articulo
-            3 sent|received|got|delivered|shipped|arrived|box instead_of|instead
-            3 not_what_i|someone_else's|another_customer* order*
+            3 sent|received|got|delivered|shipped|arrived|box|ordered|replaced instead_of|instead|replaced
+            3 i_ordered|we_ordered|bestellt|commande got_the|got_a|got_an|came_with|bekommen|erhalten|received_a
+            4 not_what_i|someone_else's|somebody_else's|another_customer* order*|bag|parcel*|shopping|box
+            3 {_UNASKED} bag|bags|box|drin|item*|artikel|there's|got|received
+            2.5 substitut*|ersatzartikel
         """),
-        _concept("arrived damaged", "item damaged in transit, damaged on delivery", """
+        _concept("arrived damaged", "goods damaged on arrival, damaged on delivery", f"""
             3.5 arrived|delivered|box|package|parcel|unpack*|opened|transit|paket|karton|lieferung|paquete|caja|colis
-                damaged|broken|crushed|smashed|dented|cracked|shattered|torn|wet|scratch*|kaputt|roto|beschadigt
-            2 packag*|packing damaged|crushed|poor|flimsy
+                damaged|broken|crushed|smashed|dented|cracked|shattered|torn|wet|scratch*|kaputt|roto|beschadigt|
+                casse*|
+                abime*
+            3 packag*|packing|packs damaged|crushed|poor|flimsy|broken
+            4 {_GOODS} {_SPOILED}
         """),
-        _concept("missing parts in order", "incomplete order, parts missing from box", """
+        _concept("items missing from order", "incomplete order, parts missing from box", """
             3.5 missing|without|lacks|absent|fehl*|falta*|manqu* part|parts|piece|pieces|screw*|pegs|stakes|
-                accessor*|cable|charger|adapter|poles|items|teil*|pieza*
+                accessor*|cable|charger|adapter|poles|items|products|articles|teil*|artikel|produkt*|pieza*|articulos
             3 incomplete|only_received|only_got order|one|box|half|set|of
         """),
         _concept("wrong size", "size does not fit, sizing chart misleading", """
@@ -395,10 +491,14 @@ CONCEPTS: tuple[Concept, ...] = (
     ),
     *_area(
         "device hardware network connection battery product defect",
-        _concept("battery drains fast", "short battery life, battery not charging", """
-            3.5 battery|batteries|akku|bateria|batterie|charge drain*|dies|dead|hours|empty|short|not_charg*|
-                won't_charge|doesn't_hold|percent|swollen|leer|lasts
+        _concept("battery drains fast", "short battery life, battery not charging", f"""
+            3.5 battery|batteries|akku*|bateria*|batterie*|low_battery drain*|dies|dead|hours|empty|short|not_charg*|
+                won't_charge|doesn't_hold|percent|swollen|leer|last|lasts|hielt*|warning*|instead|vide|descarg*
             3 won't_charge|not_charging|doesn't_charge|charging_port
+            3 {_DEVICE}|phone*|laptop* empty|flat|leer|out_of_power|one_shift|through_a_shift after|within|nach|shift|
+                hours|
+                days
+            2 eating_power|sleep_mode|power_consumption|changing_cells|fresh_cells
         """),
         _concept("device overheats", "device gets too hot, overheating shutdown", """
             3.5 so_hot|gets_hot|very_hot|too_hot laptop|phone|device|fan|shuts|battery|lap|touch|machine|case
@@ -419,18 +519,83 @@ CONCEPTS: tuple[Concept, ...] = (
             3.5 printer*|printing|drucker|impresora|imprimante offline|won't|jam*|not|fail*|error*|connect*|queue|
                 blank
         """),
-        _concept("internet connection trouble", "internet slow or down, broadband disruption", """
-            3.5 internet|broadband|wifi|wi_fi|fibre|fiber|connection|speed|mbps|mbit|wlan|dsl down|red_light|offline|
-                out|nothing|slow*|buffer*|drop*|speed*|low|mbps|lag*|evening*|langsam|lento|unstable|disconnect*
-            2 router|modem reset|restart|slow|drop*
+        _concept("internet connection lost", "no internet connection, broadband outage", f"""
+            3.5 {_NET} down|dead|offline|red|rot|rouge|blink*|clignote|out|nothing|no|lost|kein|keine|weder|no_signal|
+                plus|
+                coupe*|
+                without|ausfall|ausgefallen|tot|weg|sans|sin|sem|cortad*|caido
+            4 no_internet|no_connection|no_wifi|no_broadband|without_internet|kein_internet|keine_verbindung|
+                plus_de_connexion|plus_d'internet|sin_internet|sem_internet|completely_offline|lost_connection|
+                line_is_dead
+            3 box|la_box|livebox signal|pas_de_signal|rouge|clignote|connecter
+            2 router|modem|box|internet|connection restart*|reboot*|factory_reset|neustart|redemarr*|red_light|globe|
+                lamp*
+            2 street|neighbour*|area|line|postcode|whole dead|affected|outage|down|fault
+            2 offline|down since|still|again|status_page cable|chatbot|phone|contract|modem|router|line
+        """),
+        _concept("slow internet speed", "internet speed too low, slow broadband connection", f"""
+            4 {_NET} slow|slowly|langsam*|lent|lente|lenta|lento|lentisim*|sluggish|crawl*|buffer*|lag|lags|ruckel*|
+                devagar
+            3.5 mbit|mbits|mbps|megabit*|gbit|speed|speeds|speed_test*|ping|bandwidth|download_rate instead|statt|
+                paying|pay|
+                only|nur|evening*|dropped|slow*|low|au_lieu|promised|fraction|tenth|get|solo|lugar|peine
+            3 netflix|stream*|video|videos|video_call*|youtube|gaming|game buffer*|freez*|stutter*|ruckel*|lag|lags|
+                break*|
+                crawl*|lent*
+            2 pages|uploads|downloads|everything crawl*|lags|sluggish
+            1.5 router line|overloaded|slow*|sluggish|help
         """),
         _concept("no mobile signal", "no network coverage, mobile reception lost", """
             3.5 signal|coverage|reception|network|empfang|cobertura|reseau|sinal no|lost|bars|weak|drop*|none|kein|
                 sin|dead
             3 calls|call drop*|cut|fail*
         """),
-        _concept("sim activation failure", "esim not activating, number transfer stuck", """
-            3.5 sim|esim|port|porting|number activat*|transfer*|stuck|not|fail*|pending|reject*|moved|portier*
+        _concept("sim activation failure", "esim not activating", """
+            3.5 sim|esim|sim_card activat*|aktivier*|stuck|not|fail*|pending|reject*|refus*|won't|activer|activar
+        """),
+        _concept("number porting stuck", "number transfer stuck, phone number not ported", """
+            4 port|ported|porting|portier*|rufnummernmitnahme|portabilidad|portabilite|transfer* number|nummer|numero|
+                old_provider|provider
+        """),
+        _concept("access refused at entrance", "entrance does not open", """
+            3.5 door|doors|gate|gates|turnstile*|barrier*|entrance|drehkreuz|schranke|eingang|portail|puerta|portao
+                card|badge|code|qr|wristband|fob|key_card|chip|scan|scanner|karte|carte|tarjeta
+            2 door|gate|turnstile*|barrier|entrance|badge|card won't|doesn't|stays|refus*|reject*|denied|closed|shut|
+                locked|red
+        """),
+        _concept("no hot water", "showers stay cold", """
+            4 hot_water|warmwasser|warmes_wasser|eau_chaude|agua_caliente|agua_quente no|kein|only|not|never|pas|sin|
+                sem|
+                nicht|isn't|without
+            3.5 shower*|dusche*|douche*|ducha* cold|ice_cold|kalt|froide*|fria
+        """),
+        _concept("technician did not show up", "missed technician appointment", """
+            5 technician*|engineer|techniker*|monteur*|fitter|installer|plumber|electrician|technicien|tecnico|
+                appointment*|
+                termin
+                not_come|didn't_come|never_came|never_turned|didn't_turn|no_one_showed|nobody_showed|never_showed|
+                didn't_show|not_show|no_one_came|nobody_came|no_show|nicht_erschienen|nicht_gekommen|nicht_aufgetaucht|
+                niemand|pas_venu|jamais_venu|no_vino|nao_veio|never_appeared
+            3.2 no_one_showed|nobody_showed|never_showed|nobody_turned_up|no_one_turned_up|never_turned_up
+            2.5 engineer|technician*|techniker*|fitter|technicien booked|appointment|due|slot|termin|rendez_vous
+        """),
+        _concept("device loses connection", "device keeps going offline", f"""
+            3.5 {_DEVICE} offline|disconnect*|drop|drops|dropout*|lose|loses|losing|lost|reconnect*|unreachable|
+                vanish*|
+                verbindung*|verlier*|deconnect*|perd|perdent|desconect*|pierde*|connection|no_data|grey
+            4 stopped_reporting|stopped_sending|stops_reporting|not_reporting|last_value|hours_of_data
+                {_DEVICE}|saturday|lose|since|from
+            2 offline|disconnect*|dropout*|verbindung|connection|unreachable power_cycle|rebooting|neustart|reset|
+                restart
+        """),
+        _concept("wrong sensor readings", "inaccurate measurements, sensor values off", f"""
+            3.5 {_READING} wrong|off|nonsense|drift*|above|too_high|too_low|below|incorrect|inaccurate|jumps|factor|
+                implausible|stimmen_nicht|zu_viel|zu_hoch|falsch*|faux|fausse*|erron*|incorrect*|errad*|shows_0|0
+            2.5 calibrat*|recalibrat*|kalibrier*|etalonn* drift*|nothing|back|nichts|didn't|reference|off
+        """),
+        _concept("replacement not received", "waiting for replacement, repair takes too long", """
+            4 rma|replacement|repair|reparatur|ersatzgerat|austauschgerat|remplacement|reparacion
+                where|still|waiting|no_answer|no_replacement|weeks|month|yet|seit|noch|toujours|todavia
         """),
         _concept("roaming charges", "unexpected roaming bill, data charges abroad", """
             1 roaming|mobile_data
@@ -450,6 +615,21 @@ CONCEPTS: tuple[Concept, ...] = (
             3.5 baggage|luggage|suitcase*|bag|koffer|gepack|equipaje|maleta*|bagage* lost|missing|delayed|never|
                 didn't|carousel|arrive*|damaged|verloren|perdid*
         """),
+        _concept("noise disturbance", "room too noisy", """
+            3.5 noise|noises|noisy|loud|larm|laut|bruit|bruyant*|ruido|ruidos*|barulho|music
+                sleep*|night|nacht|nuit|noche|room|zimmer|chambre|habitacion|quarto|neighbour*|bar|street|3am|morning|
+                until
+        """),
+        _concept("room not clean", "cleaning not done", """
+            4 dirty|filthy|stain*|hair|unclean|not_clean*|dusty|schmutzig|dreckig|sale|sucio|sucia|sujo|mould*
+                room|bathroom|bathtub|bath|sheets|bed|towel*|carpet|floor|zimmer|bad|bett*|chambre|salle|lit|
+                habitacion|
+                quarto|kitchen|apartment
+        """),
+        _concept("staff unfriendly", "rude member of staff", """
+            3.5 rude|unfriendly|arrogant|insult*|shouted|unfreundlich|impoli*|grosero*|maleducad*
+                staff|waiter|driver|receptionist|employee*|agent|cashier|mitarbeiter*|personal|lady|man|guy|personnel
+        """),
         _concept("booking not confirmed", "missing booking confirmation, reservation not found", """
             3.5 booking|reservation|hotel|room|buchung|reserva no_record|not_found|no_confirmation|never_confirmed|
                 not_in|doesn't_exist|couldn't_find|no_reservation|unconfirmed|vanish*
@@ -461,7 +641,8 @@ CONCEPTS: tuple[Concept, ...] = (
         _concept("rude or slow support", "no answer from support, bad support experience", """
             3 no_reply|no_response|no_answer|nobody_answer*|ignored|unanswered|still_waiting_for_a_reply|hung_up
                 support|ticket|email*|call*|week*|days|times
-            3 rude|unhelpful|on_hold|chatbot
+            3 rude|unhelpful
+            3 on_hold call*|phone|minutes|hour|hotline|support
         """),
     ),
 )

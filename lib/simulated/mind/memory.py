@@ -11,7 +11,8 @@ from typing import Any
 from lib.simulated.mind.reading import text_of
 from lib.simulated.mind.toolbox import Offered
 
-_ID = ("ticket_id", "id", "key", "ticket", "case_id", "number")
+_TICKET_ID = ("ticket_id", "case_id")       # enough to know a ticket by; any other id needs a text beside it
+_ID = (*_TICKET_ID, "id", "key", "ticket", "number")
 _SUBJECT = ("subject", "title", "summary", "snippet")
 _BODY = ("body", "text", "description", "content", "message", "full_text")
 _CUSTOMER = ("customer_id", "customer", "client_id", "client", "account_id")
@@ -101,7 +102,7 @@ def _walk(value: Any) -> Iterator[Seen]:
             yield from _walk(item)
     elif isinstance(value, Mapping):
         id = _first(value, _ID)
-        if id and (_first(value, _SUBJECT) or _first(value, _BODY)):
+        if id and (_first(value, _TICKET_ID) or _first(value, _SUBJECT) or _first(value, _BODY)):
             yield Seen(id, _first(value, _SUBJECT), _first(value, _BODY), _first(value, _CUSTOMER),
                        _first(value, _PRODUCT))
         else:

@@ -1,4 +1,4 @@
-"""Which labels name the same root cause: the same concept of the lexicon, or mostly the same words."""
+"""Which labels name the same root cause: the same concept of the lexicon, or the same fault of much the same thing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lib.simulated.mind.labelling import concept_of, stem
+from lib.simulated.mind.own_words import fault_of
 from lib.simulated.mind.text import words
 
 _ENOUGH_SHARED = 0.6        # of the shorter label's telling words
 _EMPTY = frozenset(map(stem, (
     "problem issue error failure failed broken not wrong missing unable cannot customer user users after on in of the "
-    "a an to for with from by is are and or at new request ticket cause bug fault trouble during when").split()))
+    "a an to for with from by is are and or at new request ticket cause question "
+    "about given no bug fault trouble during when").split()))
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,11 @@ def _join(clusters: list[list[str]], label: str) -> None:
 
 
 def _share_words(one: str, other: str) -> bool:
-    mine, theirs = _stems(one), _stems(other)
-    return bool(mine and theirs) and len(mine & theirs) / min(len(mine), len(theirs)) >= _ENOUGH_SHARED
+    """Whether both say the same is wrong with mostly the same thing."""
+    (mine, my_fault), (theirs, their_fault) = _stems(one), _stems(other)
+    if not mine or not theirs or my_fault != their_fault:
+        return False
+    return len(mine & theirs) / min(len(mine), len(theirs)) >= _ENOUGH_SHARED
 
 
 def names_by_label(groups: Sequence[Group]) -> Mapping[str, str]:
@@ -66,5 +71,7 @@ def _concept(label: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _stems(label: str) -> frozenset[str]:
-    return frozenset(stem(w) for w in words(label)) - _EMPTY
+def _stems(label: str) -> tuple[frozenset[str], str]:
+    """Stems of the words for the thing, and what is wrong with it."""
+    fault, said = fault_of(label)
+    return frozenset(stem(w) for w in words(label) if w not in said) - _EMPTY, fault

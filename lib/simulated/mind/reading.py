@@ -19,8 +19,26 @@ _ONLY_JSON = re.compile(
     r"|nothing (else|before or after)|\bnur\b.{0,20}\bjson\b", re.I)
 _ALLOWED = re.compile(
     r"\b(?:one of(?: these| the following)?|(?:choose|pick)(?: only| one)? from|from (?:this|the following) list"
-    r"|allowed (?:causes|labels|values|categories)|(?:causes|labels|categories) (?:are|allowed)|list of causes)\b"
+    r"|allowed (?:causes|labels|values|categories)|(?:causes|labels|categories) (?:are|allowed)|list of causes"
+    r"|(?:only|these|following) (?:causes|labels|categories)|nur (?:diese|folgende) \w+|eine der folgenden \w+)\b"
     r"[^:\n\[]{0,40}[:\[]", re.I)
+
+
+_NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
+_WORDS_AT_MOST = re.compile(
+    r"\b(?:at most|no more than|not more than|up to|max(?:imum|imal)?(?: of)?|exactly|within|in|höchstens)\s+"
+    r"(\d+|" + "|".join(_NUMBERS) + r")\s+(?:[\w-]+ ){0,3}?(?:words?|wörter[n]?)"
+    r"|\b\d+\s?(?:-|–|to|bis)\s?(\d+)\s+(?:[\w-]+ ){0,3}?(?:words?|wörter[n]?)"
+    r"|\b(?:one|single)[ -]word\b", re.I)
+_FIELD = re.compile(
+    r"\b(?:field|key|property|feld)s?\s+(?:(?:called|named)\s+[\"'`“]?|[\"'`“])(\w{2,30})[\"'`”]?([^.\n]{0,120})", re.I)
+_MISSING = re.compile(r'"(\w+)" is missing')
+_OVERRIDE = re.compile(
+    r"\b(?:ignore|disregard|forget)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules)\b"
+    r".{0,80}?\b(?:answer|reply|respond|say|output|write|return)\s+(?:only\s+|just\s+|with\s+|:\s*)*"
+    r"[\"'“”]?([^\"'“”.\n!]{1,60})", re.I | re.S)
+_DATA_LINE = re.compile(r"\b(?:never|not|no|nie(?:mals)?|keine)\b[^.\n]{0,30}\b(?:instruction|command|anweisung)"
+                        r"|\bignore\b[^.\n]{0,40}\binstructions?\b[^.\n]{0,40}\b(?:ticket|text|inside|in)\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -48,9 +66,51 @@ def read(request: Mapping[str, Any]) -> Ask:
     schema = ((request.get("output_config") or {}).get("format") or {}).get("schema")
     again = any(m["role"] == "assistant" for m in messages)
     last = text_of(messages[-1]["content"])
-    template = from_schema(schema) if schema else template_in(system) or template_in(last)
+    template = from_schema(schema) if schema else _wished(system, last, again)
     return Ask(system, text_of(messages[0]["content"]), last, again, template,
                bool(schema or _ONLY_JSON.search(system) or (again and "json" in last.lower())))
+
+
+def _wished(system: str, last: str, again: bool) -> Any:
+    """The prompt's example with the fields that its text adds, and those that a correction says are missing."""
+    shown = template_in(system) or template_in(last)
+    missing = {name: None for name in _MISSING.findall(last)} if again else {}
+    if isinstance(shown, Mapping):
+        return {**shown, **{n: s for n, s in fields_in(system).items() if n not in shown}, **missing}
+    return shown or missing or None
+
+
+@lru_cache(maxsize=64)
+def fields_in(system: str) -> dict[str, str]:
+    """Fields that the prompt's text asks for, `a field "severity" (low or high)`, with what it says of each."""
+    return {name: rest for name, rest in _FIELD.findall(_without_example(system)[:_LONGEST])}
+
+
+def _without_example(system: str) -> str:
+    return re.sub(r"\{[^{}]{0,2000}\}", " ", system)
+
+
+@lru_cache(maxsize=64)
+def words_allowed(system: str) -> int:
+    """Words that a cause's name may have by the prompt, 0 where it does not say."""
+    shown = template_in(system)
+    cause = str(next((v for k, v in shown.items() if k in ("cause", "root_cause", "label")), "")) if isinstance(
+        shown, Mapping) else ""
+    about = [s for s in re.split(r"(?<=[.!?\n])\s", _without_example(system)[:_LONGEST])
+             if re.search(r"cause|label|name|ursache|answer|reply", s, re.I)]
+    for text in (*about, cause):
+        found = _WORDS_AT_MOST.search(text)
+        if found:
+            number = (found[1] or found[2] or "1").lower()
+            return int(number) if number.isdigit() else _NUMBERS[number]
+    return 0
+
+
+def takeover(system: str, tagged: bool, text: str) -> tuple[str, int]:
+    """What a text tells its reader to answer instead ("" if nothing), and how many of the two guards are up: tags
+    around the data, a line in the prompt that calls it data."""
+    found = _OVERRIDE.search(text[:_LONGEST]) if "nstruction" in text or "rompt" in text or "ules" in text else None
+    return (found[1].strip() if found else ""), int(tagged) + bool(_DATA_LINE.search(system))
 
 
 def text_of(content: Any) -> str:
@@ -138,10 +198,10 @@ def _count(text: str) -> int:
 @lru_cache(maxsize=64)
 def allowed_causes(system: str) -> tuple[str, ...]:
     """The causes a prompt allows, where it lists at least two; () for a free choice."""
-    found = _ALLOWED.search(system)
+    found = _ALLOWED.search(_without_example(system))
     if not found:
-        return ()
-    rest = system[found.end():]
+        return _options_shown(template_in(system))
+    rest = _without_example(system)[found.end():]
     bullets = re.match(r"\s*((?:\s*(?:[-*•]|\d+[.)])\s+.+\n?)+)", rest)
     if bullets:
         items = [re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", line) for line in bullets[1].splitlines()]
@@ -150,6 +210,12 @@ def allowed_causes(system: str) -> tuple[str, ...]:
         items = re.split(r"[,;\n|]|\bor\b", first)
     causes = tuple(dict.fromkeys(clean for item in items if (clean := _item(item))))
     return causes if len(causes) > 1 else ()
+
+
+def _options_shown(template: Any) -> tuple[str, ...]:
+    """The options of an example such as {"cause": "billing|login|other"}."""
+    shown = template.get("cause") if isinstance(template, Mapping) else None
+    return tuple(o.strip() for o in shown.split("|") if o.strip()) if isinstance(shown, str) and "|" in shown else ()
 
 
 def _item(text: str) -> str:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 _ENOUGH = 4
+_EMPTY = frozenset(("stuff", "things", "something", "misc", "various"))
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def offered(tool: Mapping[str, Any]) -> Offered:
 
 
 def _score(need: Need, tool: Mapping[str, Any]) -> float:
+    if _is_vague(tool.get("description", "")):
+        return 0
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", tool["name"]).lower()
     described = tool.get("description", "").lower()
     beginning = re.split(r"[.:;]", described, maxsplit=1)[0]
@@ -85,6 +88,12 @@ def _score(need: Need, tool: Mapping[str, Any]) -> float:
     fits = any(re.fullmatch(need.parameters, p, re.I) for p in parameters)
     return (3 * _says(need.action, name) + 2 * _says(need.action, beginning) + 2 * fits
             + _says(need.about, name) + _says(need.about, beginning))
+
+
+def _is_vague(description: str) -> bool:
+    """Whether it says too little to trust the tool: two words, or nothing but stuff and things."""
+    spoken = re.findall(r"\w+", description.lower())
+    return len(spoken) < 3 or len(spoken) < 7 and bool(_EMPTY & set(spoken))
 
 
 def _says(pattern: str, text: str) -> bool:
