@@ -72,8 +72,11 @@ def _in_threads(work: Callable[[Any], Any], inputs: list[Any], workers: int) -> 
                 if isinstance(error, ENDS_THE_MAP):
                     endings.append(error)
 
-    threads = [threading.Thread(target=worker, daemon=True) for _ in range(min(workers, len(inputs)))]
+    at_once = min(workers, len(inputs))
+    threads = [threading.Thread(target=worker, daemon=True) for _ in range(at_once)] if at_once > 1 else []
     try:
+        if not threads:
+            worker()        # on the caller's own thread: its calls visibly follow one another
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lib import charts
@@ -103,3 +105,15 @@ def test_a_spec_holds_no_data_so_that_it_can_be_cached(make):
 def test_dollars_and_tokens_share_one_shape_of_chart():
     tokens, dollars = (charts.growth_spec(m)["layer"][0]["encoding"]["y"]["title"] for m in ("input", "usd"))
     assert (tokens, dollars) == ("cumulative input tokens", "cumulative dollars")
+
+
+def test_a_timeline_of_ten_times_the_calls_takes_about_ten_times_as_long():
+    def seconds(count: int) -> float:
+        calls = {"pipeline": [call(started=float(i // 8)) for i in range(count)]}
+        took = []
+        for _ in range(3):
+            began = time.perf_counter()
+            charts.timeline_rows(calls)
+            took.append(time.perf_counter() - began)
+        return min(took)
+    assert seconds(10_000) < 40 * seconds(1_000)      # a step that looks at all calls for each call: 100 ×

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lib import errors
+from lib.client.layers import layered
+from lib.client.timeline import SimulatedTime
 from lib.prompt_map import MAP_MAX_TOKENS, map_prompts
 from tests.fakes import FakeClient, both_wires, over_sdk, reply, text, thinking
 
@@ -79,6 +81,21 @@ def test_one_worker_asks_in_input_order():
     fake = FakeClient(echo)
     ask(fake, "abcdef", workers=1)
     assert [question(request) for request in fake.requests] == list("abcdef")
+
+
+def test_maps_of_one_input_follow_one_another_on_a_simulations_schedule():
+    timeline, calls = SimulatedTime(0.0), []
+
+    def timed(call, call_next):
+        began = timeline.begin("merge")
+        answer = call_next(call)
+        calls.append((began, began + timeline.end(began, 2.0)))
+        return answer
+
+    client = layered(FakeClient(echo), timed)
+    for batch in "abc":
+        ask(client, [batch])
+    assert calls == [(0.0, 2.0), (2.0, 4.0), (4.0, 6.0)]
 
 
 def test_no_inputs_are_no_calls():

@@ -106,7 +106,7 @@ def _views(connection: sqlite3.Connection, made: dict[str, str], budget: _Budget
             _refuse_nesting(title, sql, made)
             found.append(_view(connection, title, budget))
         except (sqlite3.Error, UnicodeError) as error:
-            notes.append(f'view "{title}" left out ({error})')
+            notes.append(f'{"table" if _is_virtual(sql) else "view"} "{title}" left out ({error})')
     return found
 
 

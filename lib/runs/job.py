@@ -57,11 +57,12 @@ class Runs:
     def resume(self, run_id: str, connect: Connect, limits: Limits | None = None) -> None:
         """Goes on with a stopped, failed or interrupted run: calls it has already finished are not paid again.
 
+        A run that is done goes on too if tickets failed in it: their calls, and what follows from them, are made anew.
         It is answered by the same kind of source as before, or fails saying so. `limits` take the place of its
         design's: a run that reached one could not go on otherwise.
         """
         run = self._store.run(run_id)
-        if run is None or run.status in ("done", "running", "queued"):
+        if run is None or not _can_go_on(run):
             return
         tickets_json, database = self._store.load_data(run.data_id)
         catalog = Catalog.from_bytes(database) if database else empty_catalog()
@@ -105,7 +106,7 @@ class Runs:
         try:
             connection = shared.connection()
             _check_source(run, connection)
-            timeline = _timeline(connection)
+            timeline = _timeline(connection, self._store.totals(run.id).last_ended or 0.0)
             self._store.update_run(run.id, status="running", started=run.started or timeline.now())
             client = self._client(run, design, connection.client, timeline, event)
             outcome = _outcome(lambda: SHAPES[run.shape](client, design, tickets, catalog))
@@ -139,6 +140,12 @@ class Runs:
         )
 
 
+def _can_go_on(run: Run) -> bool:
+    if run.status == "done":
+        return bool(run.report and run.report.get("failed"))
+    return run.status not in ("running", "queued")
+
+
 def _check_source(run: Run, connection: Connection) -> None:
     """A run is labelled with what answers it, so all of it has to come from there."""
     if connection.source != run.source:
@@ -146,27 +153,35 @@ def _check_source(run: Run, connection: Connection) -> None:
                                 "then resume; or start a new run.")
 
 
-def _timeline(connection: Connection) -> Timeline:
+def _timeline(connection: Connection, last_ended: float) -> Timeline:
+    """A simulated run's calls may end later than the clock shows; resumed, it goes on after the last of them."""
     clock = connection.clock
-    return SimulatedTime(clock.now()) if connection.source == "simulated" else ClockTime(clock)
+    return SimulatedTime(max(clock.now(), last_ended)) if connection.source == "simulated" else ClockTime(clock)
 
 
 def _outcome(shape: Callable[[], Any]) -> dict[str, Any]:
-    """The fields of the run's row that its end sets: status, and the report or the reason."""
+    """The fields of the run's row that its end sets: status, and the report or the reason, perhaps with a partial
+    report."""
     try:
         return {"status": "done", "report": shape().to_dict(), "error": ""}
     except (errors.Stopped, errors.BudgetReached) as reason:
-        return {"status": "stopped", "error": str(reason)}
+        return {"status": "stopped", "error": str(reason), **_partial(reason)}
     except Exception as error:
         return _failed(error)
 
 
 def _failed(error: Exception) -> dict[str, Any]:
     if isinstance(error, errors.PlaygroundError):
-        return {"status": "failed", "error": str(error)}
+        return {"status": "failed", "error": str(error), **_partial(error)}
     log.exception("a run ended with an unexpected error")
     return {"status": "failed", "error": f"an error inside the playground ({type(error).__name__}); "
                                          "the server's log has the details"}
+
+
+def _partial(ending: errors.PlaygroundError) -> dict[str, Any]:
+    """The report of what was known when the run ended early; nothing if the shape could not tell."""
+    report = getattr(ending, "partial_report", None)
+    return {"report": report.to_dict()} if report else {}
 
 
 class _Shared:

@@ -55,7 +55,7 @@ class _Lines:
 
 def _dialect(lines: Iterable[str]) -> tuple[dict, int]:
     """(arguments for csv.reader, lines to skip at the top). Excel's own "sep=;" line decides where it stands."""
-    sample = list(islice(lines, 200))
+    sample = [line[:50_000] for line in islice(lines, 200)]
     hint = re.fullmatch(r'"?sep=(.)"?\s*', sample[0], re.IGNORECASE) if sample else None
     delimiter = hint[1] if hint and hint[1] not in '"\r\n' else _find_delimiter(sample)
     text = "".join(sample)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -17,8 +18,12 @@ _OTHER_KINDS = [
     (b"%PDF", "a PDF document"), (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"),
     (b"PAR1", "a Parquet file"), (b"\x1f\x8b", "a gzip archive"), (b"7z\xbc\xaf", "a 7z archive"),
     (b"Rar!", "a RAR archive"), (b"SQLite format 3", "a SQLite database"), (b"PK\x03\x04", "a zip archive"),
+    (b"7\x7f\x06", "the write-ahead log of a SQLite database (upload the database beside it)"),
     (b"\xd0\xcf\x11\xe0", "an old or password-protected Office file (.xls)"),
 ]
+
+
+_MARKUP = re.compile(rb"(\xef\xbb\xbf)?\s*<(\?xml|!doctype|html|head|meta|table)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,9 @@ def open_text(data: bytes, encoding: Encoding) -> TextIO:
 
 
 def _refuse_other_kinds(name: str, data: bytes) -> None:
+    if _MARKUP.match(data):
+        raise UnreadableFile(f"{name} is an HTML or XML file, which some programs name .xls: open it in a spreadsheet "
+                             "program and save it as XLSX or CSV")
     for magic, kind in _OTHER_KINDS:
         if data.startswith(magic):
             raise UnreadableFile(f"{name} is {kind}, not a table: export it as CSV, XLSX, JSON or JSONL")

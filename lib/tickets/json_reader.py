@@ -118,7 +118,7 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
     if columns := _columnar(value):
         return [_table_of_rows(name, columns, notes)]
     inner = next(iter(value.values())) if len(value) == 1 else value
-    if _is_record(inner):
+    if _is_record(inner) and (inner is value or {"id", "key", "number"} & inner.keys()):
         return [_table(name, [inner], notes)]
     lists = list(_lists(value))
     if lists:
@@ -133,11 +133,14 @@ def _is_record(value: Any) -> bool:
 
 
 def _columnar(value: dict[str, Any]) -> list[list[Any]]:
-    """Header and rows of {"columns": […], "data": [[…], …]} or of {"id": […], "body": […]}; empty for anything else."""
+    """Header and rows of the shapes that hold columns, as pandas writes them; empty for anything else.
+
+    {"columns": […], "data": [[…], …]}, {"id": […], "body": […]} and {"id": {"0": …, "1": …}, "body": {…}}.
+    """
     header, rows = value.get("columns"), value.get("data")
     if isinstance(header, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
         return [header, *rows]
-    lists = list(value.values())
+    lists = [list(v.values()) if isinstance(v, dict) and all(map(_is_count, v)) else v for v in value.values()]
     plain = all(isinstance(column, list) and not any(isinstance(v, dict | list) for v in column) for column in lists)
     if len(lists) > 1 and plain and lists[0] and len(set(map(len, lists))) == 1:
         return [list(value), *map(list, zip(*lists, strict=True))]

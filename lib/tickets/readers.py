@@ -38,7 +38,14 @@ def read_tables(name: str, data: bytes) -> list[Table]:
     if data.startswith(b"PK\x03\x04"):
         return read_xlsx(name, data, UNPACKED_LIMIT)
     if kind.endswith((".xlsx", ".xlsm")) and data:
+        with suppress(UnreadableFile):
+            return _read_text(name, data)       # a CSV or JSON file that was only renamed
         raise UnreadableFile(f"{name} is no .xlsx workbook (perhaps password-protected or cut off): save it again")
+    return _read_text(name, data)
+
+
+def _read_text(name: str, data: bytes) -> list[Table]:
+    kind = name.lower()
     if kind.endswith(_JSON_NAMES):
         return read_json(name, data)
     if not kind.endswith(_CSV_NAMES) and data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):

@@ -8,13 +8,14 @@ import streamlit as st
 
 from lib.runs.store import Run
 from lib.task.report import Cause, Check, Customer, Report
+from lib.tickets.visible import visible
 from lib.ui import compare, connection, live, state
 from lib.ui import format as fmt
 
 
 def answers(runs: list[Run]) -> None:
     """The sentence first, then the causes of both shapes, matched by the tickets they hold."""
-    reports = {r.shape: Report.from_dict(r.report) for r in runs if r.report}
+    reports = {r.shape: report for r in runs if (report := state.report(r))}
     if not reports:
         st.caption("The answers will be here, side by side, as soon as a run is done.")
         return
@@ -62,14 +63,14 @@ def _cause(cause: Cause, differences: list[str] | None, key: str) -> None:
     """`differences` to the matched cause of the other shape; None where there is no other answer."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         with st.container(key=f"cause_name_{key}", width="stretch"):
-            st.text(cause.name)
+            st.text(visible(cause.name))
         st.badge(fmt.plural(cause.count, "ticket"), color="gray")
     if cause.claimed is not None and cause.claimed != cause.count:
         st.badge(f"the model said {cause.claimed}", icon=":material/error:", color="red",
                  help="Code counted the tickets that the answer lists.")
     if cause.summary:
-        st.text(cause.summary)
-    st.text(compare.customers_line(cause.customers))
+        st.text(visible(cause.summary))
+    st.text(visible(compare.customers_line(cause.customers)))
     if differences:
         st.badge(" · ".join(differences), icon=":material/difference:", color="yellow")
     elif differences is not None:
@@ -88,7 +89,7 @@ def _customers(cause: Cause, key: str) -> None:
             st.text("Products: " + ", ".join(cause.products))
         st.text("Tickets: " + ", ".join(cause.tickets[:60]) + (" …" if cause.count > 60 else ""))
         for quote in cause.evidence[:3]:
-            st.text(f"{'✓' if quote.found else '✕ not in the ticket:'} {quote.ticket}: “{quote.quote}”")
+            st.text(f"{'✓' if quote.found else '✕ not in the ticket:'} {quote.ticket}: “{visible(quote.quote)}”")
 
 
 def _customer(customer: Customer) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def _customer(customer: Customer) -> dict[str, Any]:
 
 def checks(runs: list[Run]) -> None:
     """What was checked against the data, passed and failed, per shape."""
-    found = [(r, Report.from_dict(r.report)) for r in runs if r.report]
+    found = [(r, report) for r in runs if (report := state.report(r))]
     if not found:
         st.caption("What code checked about each answer will be here: counts, ticket ids, quotes, customers.")
         return
@@ -116,8 +117,8 @@ def checks(runs: list[Run]) -> None:
 
 
 def _check(check: Check) -> dict[str, str]:
-    return {"check": f"{'✓' if check.passed else '✕'} {check.name}", "cause": check.cause or "whole answer",
-            "found": check.detail}
+    return {"check": f"{'✓' if check.passed else '✕'} {check.name}", "cause": visible(check.cause) or "whole answer",
+            "found": visible(check.detail)}
 
 
 def changes(runs: list[Run]) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lib.messages import blocks, get
 from lib.runs.store import CallRow, Run
+from lib.tickets.visible import visible
 from lib.ui import format as fmt
 from lib.ui import live, state
 
@@ -131,7 +132,7 @@ def _sent_before(run: Run, call: CallRow) -> int:
 def _reply(call: CallRow, reply: dict[str, Any] | None) -> None:
     st.markdown("**Reply**")
     if call.error:
-        st.text(f"✕ {call.error}")
+        st.text(f"✕ {visible(call.error)}")
     if reply is None:
         st.caption("No reply came.")
         return
@@ -170,4 +171,4 @@ def _text(content: Any) -> str:
 
 def _code(text: str) -> None:
     """Untrusted text, literally; a long one scrolls in its own frame."""
-    st.code(text or " ", language=None, wrap_lines=True, height=320 if len(text) > 1_500 else "content")
+    st.code(visible(text) or " ", language=None, wrap_lines=True, height=320 if len(text) > 1_500 else "content")

@@ -9,6 +9,7 @@ import streamlit as st
 from lib.design import Design
 from lib.errors import SettingError, StoreError
 from lib.models import model
+from lib.tickets.visible import visible
 from lib.ui import connection, state
 from lib.ui import format as fmt
 
@@ -78,7 +79,7 @@ def _status_line(stem: str) -> None:
 def _item(label: str, text: str) -> None:
     """A name and a value that may hold anything: st.text shows it literally."""
     st.caption(label, width="content")
-    st.text(text, width="content")
+    st.text(visible(text), width="content")
 
 
 def _data_line(data: state.Data) -> str:

@@ -12,7 +12,7 @@ import streamlit as st
 from lib import charts
 from lib.errors import StoreError
 from lib.runs.store import CallRow, Run, Totals
-from lib.task.report import Report
+from lib.tickets.visible import visible
 from lib.ui import compare, connection, state
 from lib.ui import format as fmt
 
@@ -146,7 +146,7 @@ def elapsed(totals: Totals) -> float | None:
 
 def _line(shape: str, run: Run | None) -> str:
     """One line under the figures: the reason of an end, or what the shape does."""
-    return run.error if run and run.error else STORIES[shape]
+    return visible(run.error) if run and run.error else STORIES[shape]
 
 
 # --- the chart -------------------------------------------------------------------------------------------------------
@@ -200,8 +200,7 @@ def token_spec() -> dict[str, Any]:
 
 def outcome(run: Run) -> compare.Outcome:
     totals = state.store().totals(run.id)
-    report = Report.from_dict(run.report) if run.report else None
-    return compare.Outcome(run.shape, report, totals.calls, totals.input, totals.output, totals.usd)
+    return compare.Outcome(run.shape, state.report(run), totals.calls, totals.input, totals.output, totals.usd)
 
 
 def calls_of(runs: list[Run]) -> dict[str, list[CallRow]]:

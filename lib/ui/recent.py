@@ -7,6 +7,7 @@ import time
 import streamlit as st
 
 from lib.runs.store import Run
+from lib.tickets.visible import visible
 from lib.ui import connection, live, state
 from lib.ui import format as fmt
 
@@ -26,7 +27,7 @@ def _group(page: str, group: list[Run]) -> None:
                      icon=":material/arrow_forward:"):
             state.open_group(group[0].group)
             st.switch_page("pages/run.py")
-        st.text(f"{_ago(group[0].created)} · {fmt.cut(group[0].title)}", width="stretch")
+        st.text(f"{_ago(group[0].created)} · {visible(fmt.cut(group[0].title))}", width="stretch")
         for run in group:
             _figures(run)
         connection.badge(group[0].source)

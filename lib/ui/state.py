@@ -24,6 +24,7 @@ from lib.runs.job import Runs
 from lib.runs.store import CallRow, Run, Store
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
+from lib.task.report import Report
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
 from lib.ui import drafts as draft_module
 
@@ -289,7 +290,7 @@ def group() -> list[Run]:
 def recent_groups(limit: int = 8) -> list[list[Run]]:
     """The newest groups of runs, newest first; in a shared playground only this desk's."""
     found: dict[str, list[Run]] = {}
-    for run in store().runs(desk=desk_id() if shared() else None, limit=4 * limit):
+    for run in store().runs(desk=desk_id() if shared() else None, limit=len(SHAPES) * limit):
         found.setdefault(run.group, []).append(run)
     return [ordered for group in found.values() if (ordered := _in_order(group))][:limit]
 
@@ -302,10 +303,21 @@ def _in_order(runs: list[Run]) -> list[Run]:
 def group_before(runs_now: list[Run]) -> list[Run]:
     """The group that this desk ran just before `runs_now` on the same data; empty if there is none."""
     first = runs_now[0]
-    for run in store().runs(desk=first.desk, limit=50):
-        if run.group != first.group and run.created < first.created and run.data_id == first.data_id:
-            return store().group(run.group)
+    for limit in (6, 50):       # mostly it is the one just before; reading 50 reports of many tickets is slow
+        for run in store().runs(desk=first.desk, limit=limit):
+            if run.group != first.group and run.created < first.created and run.data_id == first.data_id:
+                return store().group(run.group)
     return []
+
+
+def report(run: Run) -> Report | None:
+    """The answer of a run, None while it has none; read from its JSON once."""
+    return _report(str(settings().store), run.id, run.ended, run.report) if run.report else None
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _report(path: str, run_id: str, ended: float | None, _report_json: dict[str, Any]) -> Report:
+    return Report.from_dict(_report_json)
 
 
 def calls(run_id: str) -> list[CallRow]:

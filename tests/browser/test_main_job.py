@@ -10,10 +10,10 @@ from playwright.sync_api import Page, expect
 # Written by someone who never saw the sample: semicolons, cp1252, German headers, ids with leading zeros.
 GARDEN_SHOP = "\n".join([
     "Vorgang;Kundennr;Betreff;Nachricht;Eingang",
-    "00071;K-9;Paket nicht da;\"Die Sendung steht seit acht Tagen auf „in Zustellung“, hier ist nichts angekommen.\";01.10.2026",
-    "00072;K-4;Where is my parcel;\"Tracking has not moved for nine days; the parcel never arrived at my door.\";02.10.2026",
+    "00071;K-9;Paket nicht da;\"Steht seit acht Tagen auf „in Zustellung“, hier ist nichts angekommen.\";01.10.2026",
+    "00072;K-4;Where is my parcel;\"Tracking has not moved for nine days; the parcel never arrived.\";02.10.2026",
     "00073;K-9;Zweimal abgebucht;\"Sie haben 49,90 € doppelt abgebucht. Bitte eine Zahlung zurück.\";02.10.2026",
-    "00074;K-2;Parcel lost?;\"My order never arrived. The courier says delivered, the neighbour has nothing.\";03.10.2026",
+    "00074;K-2;Parcel lost?;\"My order never arrived. The courier says delivered, the door has nothing.\";03.10.2026",
     "00075;K-7;Broken pot;\"The pot came out of the box in three pieces, badly packed.\";03.10.2026",
     "00076;K-3;Charged two times;\"My card shows the same amount twice for one order.\";04.10.2026",
     "00077;K-8;Delivery late;\"Still waiting for my delivery, the parcel has not arrived after two weeks.\";05.10.2026",
@@ -29,7 +29,8 @@ def go_to(page: Page, name: str) -> None:
 
 
 def wait_until_done(page: Page) -> None:
-    expect(page.get_by_text(re.compile(r"^The agent sent .* the tokens of the pipeline")).first).to_be_visible(timeout=60_000)
+    answer = page.get_by_text(re.compile(r"^The agent sent .* the tokens of the pipeline")).first
+    expect(answer).to_be_visible(timeout=60_000)
 
 
 def test_the_first_page_is_there_within_three_seconds_of_the_server_answering(chromium, address):

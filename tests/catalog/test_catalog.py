@@ -138,6 +138,19 @@ def test_roles_are_guessed_from_other_languages_and_from_columns_alone():
     assert (roles.incidents.table, roles.incidents.columns["product_id"]) == ("Störungen", "Produkt")
 
 
+def test_german_customers_are_found_by_kundennummer_with_its_zeros():
+    catalog = open_catalog([("kunden.csv", "Kundennummer;Firma;Tarif\n00417;Müller & Söhne;Team\n".encode("cp1252"))])
+    assert catalog.customer("00417") == {"Kundennummer": "00417", "Firma": "Müller & Söhne", "Tarif": "Team"}
+    assert catalog.roles.customers.columns == {"name": "Firma", "plan": "Tarif"}
+    assert catalog.customer("417") is None
+
+
+def test_files_with_the_same_name_become_tables_of_their_own():
+    catalog = open_catalog([("customers.csv", b"id,name\n1,a\n"), ("CUSTOMERS.csv", b"id,name\n3,c\n"),
+                            ("customers.json", b'[{"id": 2, "name": "b"}]')])
+    assert list(catalog.tables) == ["customers", "CUSTOMERS #2", "customers #3"]
+
+
 def test_a_catalog_comes_back_from_its_bytes_with_its_roles():
     catalog = shop().with_roles(Roles(customers=Role("customers", "name", {"plan": "plan"})))
     again = Catalog.from_bytes(catalog.to_bytes())

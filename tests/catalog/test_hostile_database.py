@@ -78,6 +78,14 @@ def test_virtual_tables_and_triggers_do_not_come_along():
     assert catalog.query("SELECT count(*) AS n FROM sqlite_master WHERE type <> 'table'") == [{"n": 0}]
 
 
+def test_hundreds_of_wide_tables_are_looked_through_in_seconds():
+    columns = ", ".join(f"column_number_{i}" for i in range(1_900))
+    started = time.perf_counter()
+    catalog = opened("".join(f"CREATE TABLE t{i}({columns});" for i in range(30)))
+    assert len(catalog.tables) == 31
+    assert time.perf_counter() - started < 6
+
+
 @pytest.mark.parametrize("sql", [
     "ATTACH 'other.db' AS other", "PRAGMA writable_schema = 1", "PRAGMA query_only = 0", "SELECT load_extension('x')",
     "SELECT * FROM pragma_table_info('products')", "CREATE TABLE t(x)", "DROP TABLE products", "VACUUM INTO 'copy.db'",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import seeds
 from reading import everything, literal, markup, sound
@@ -88,3 +90,16 @@ def test_a_link_to_a_run_that_is_gone_leaves_the_last_run_in_place(visit, store,
     app.query_params["run"] = "no-such-group"
     app.run()
     assert app.session_state["desk"]["group"] == "g1"
+
+
+def test_characters_that_turn_the_reading_direction_are_shown_and_do_not_act(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="failed", error="not \u202edesrever")
+    for page in ("start", "run"):
+        text = literal(visit(page, "g1"))
+        assert "not [U+202E]desrever" in text and "\u202e" not in text
+
+
+def test_a_long_file_name_does_not_fill_the_page(visit, store, sample):
+    tickets = replace(sample.tickets, name="n" * 500 + ".csv")
+    store.save_desk("d", {"data_id": store.save_data(tickets.to_json(), None, tickets.name)})
+    assert "n" * 70 not in literal(visit("start", desk="d"))

@@ -131,6 +131,68 @@ def test_a_resumed_run_pays_only_for_what_is_missing(store):
     assert store.totals(run.id).calls == store.totals(undisturbed.id).calls
 
 
+def stopped_after(calls: int, runs: Runs, store: Store, shape: str):
+    """A run with one worker that was stopped while its next call was under way."""
+    gate = Gate(free=calls)
+    group = start(runs, store, gate.connect, shapes=(shape,), design=replace(default_design(), k=2, workers=1))
+    assert gate.waiting.wait(10)
+    runs.stop(store.group(group)[0].id)
+    gate.open.set()
+    return wait_for_end(runs, store, group)[0]
+
+
+def test_the_calls_of_a_resumed_simulated_agent_follow_those_before_the_stop(store):
+    runs = Runs(store)
+    run = stopped_after(3, runs, store, "agent")
+    runs.resume(run.id, simulated)
+    assert wait_for_end(runs, store, run.group)[0].status == "done"
+    calls = store.calls(run.id)
+    assert len(calls) > 5 and min(call.seconds for call in calls) > 0
+    assert all(later.started >= earlier.started + earlier.seconds for earlier, later in zip(calls, calls[1:]))
+
+
+def test_a_pipeline_that_was_stopped_keeps_a_partial_report_until_it_is_through(store):
+    runs = Runs(store)
+    run = stopped_after(2, runs, store, "pipeline")
+    assert run.status == "stopped" and "3 of 6 tickets are labelled" in run.report["partial"]
+    runs.resume(run.id, simulated)
+    [run] = wait_for_end(runs, store, run.group)
+    assert run.status == "done" and run.report["partial"] == ""
+
+
+def test_a_run_that_failed_keeps_a_partial_report(store):
+    below = simulated()
+
+    def send(call):
+        if call.step == "merge":
+            raise errors.StaysBusy("the server stays busy")
+        return below.client.send(call)
+
+    runs = Runs(store)
+    group = start(runs, store, lambda: Connection(LayeredClient(send), "simulated", "busy", Clock()))
+    [run] = wait_for_end(runs, store, group)
+    assert run.status == "failed" and "6 of 6 tickets are labelled" in run.report["partial"]
+
+
+def test_a_finished_run_with_failed_tickets_can_be_resumed_for_them(store):
+    below, runs = simulated(), Runs(store)
+    whole = wait_for_end(runs, store, start(runs, store))[0]
+
+    def send(call):
+        if call.step == "label" and call.subject == "3":
+            raise errors.ServerTrouble("the connection broke")
+        return below.client.send(call)
+
+    group = start(runs, store, lambda: Connection(LayeredClient(send), "simulated", "broken", Clock()))
+    [run] = wait_for_end(runs, store, group)
+    assert (run.status, run.report["failed"]) == ("done", {"3": "the connection broke"})
+    runs.resume(run.id, simulated)
+    [run] = wait_for_end(runs, store, group)
+    assert (run.status, run.report) == ("done", whole.report)
+    labels = [call.subject for call in store.calls(run.id) if call.step == "label" and not call.error]
+    assert sorted(labels) == ["1", "2", "3", "4", "5", "6"]
+
+
 def test_a_run_that_finished_is_not_resumed(store):
     runs = Runs(store)
     group = start(runs, store)

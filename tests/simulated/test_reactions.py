@@ -33,6 +33,12 @@ def test_an_extra_field_is_filled(system):
     assert found["severity"] == "high" and found["cause"] and found["evidence"] in BODY
 
 
+def test_a_field_it_knows_nothing_of_gets_the_neutral_option():
+    system = prompts.LABEL.replace('"evidence"', '"sentiment": "positive|neutral|negative", "tone": "", "evidence"')
+    found = json.loads(reply(system))
+    assert (found["sentiment"], found["tone"]) == ("neutral", "not stated")
+
+
 def test_only_fields_with_a_name_count_as_asked_for():
     assert fields_in("Fill in every field. A field of the form is a key to it.") == {}
     assert all(not fields_in(p) for p in (prompts.LABEL, prompts.MERGE, prompts.SUMMARY, prompts.AGENT))

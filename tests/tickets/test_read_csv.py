@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -168,6 +169,9 @@ def test_short_rows_are_filled_up_and_named():
     (b"PAR1xxxx", "is a Parquet file"),
     (bytes(range(256)) * 8, "is not text"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1", "old or password-protected Office file"),
+    (b"\n<HTML><table><tr><td>id</td></tr></table>", "an HTML or XML file"),
+    (b"<?xml version='1.0'?>\n<tickets/>\n", "an HTML or XML file"),
+    (b"\x37\x7f\x06\x82" + bytes(28), "write-ahead log"),
     (b"," * 5_000 + b"x\n" + b"," * 5_000 + b"y\n", "columns"),
 ])
 def test_what_is_no_table_is_refused_in_one_line(data, says):
@@ -181,6 +185,46 @@ def test_a_small_file_cannot_ask_for_billions_of_cells():
     wide = ",".join(f"c{i}" for i in range(2_000))
     with pytest.raises(UnreadableFile, match="cells"):
         read(wide + "\n" + "x,y\n" * 30_000)
+
+
+def test_closing_words_below_a_report_are_no_tickets():
+    table = read('"Case Number","Subject","Account"\n"0001026","Invoice","X"\n\n"Open cases"\n'
+                 '"Copyright (c) 2000-2026 salesforce.com, inc. All rights reserved."\n"Acme Corp"\n')
+    assert table.rows == (("0001026", "Invoice", "X"),)
+    assert any(note.startswith("footer dropped (lines 4, 5, 6): Open cases | Copyright") for note in table.notes)
+
+
+def test_a_last_row_with_one_cell_stays_when_no_blank_row_stands_above_it():
+    assert len(read("id,subject,body\n1,a,b\n2,c,d\n3\n").rows) == 3
+
+
+def test_joined_files_and_old_programs_leave_no_marks():
+    table = read("id,subject\n1,a\n\ufeffid,subject\n2,b\n\x1a")
+    assert table.rows == (("1", "a"), ("2", "b"))
+
+
+def test_quotes_that_open_anew_on_every_line_cannot_hang_the_reader():
+    started = time.perf_counter()
+    with pytest.raises(UnreadableFile, match=r"a\.csv has quotes that are never closed .* line \d+"):
+        read('b","d\n' * 20_000, "a.csv")
+    assert time.perf_counter() - started < 20
+
+
+def test_more_rows_than_a_spreadsheet_holds_are_refused_early(monkeypatch):
+    monkeypatch.setattr("lib.tickets.table.MAX_ROWS", 1_000)
+    for text in ("id,body\n" + "1,x\n" * 1_001, "id,body\n1,x\n" + "\n" * 1_001):
+        with pytest.raises(UnreadableFile, match="more than 1,000 rows"):
+            read(text)
+
+
+@pytest.mark.parametrize("text", ['[{"id": 1, "body": "a, b"},\n{"id": 2, "body": "c"}]',
+                                  '{"id": 1, "body": "a, b"}\n{"id": 2, "body": "c"}\n'])
+def test_json_named_csv_is_read_as_json(text):
+    assert read(text, "a.csv").rows == (("1", "a, b"), ("2", "c"))
+
+
+def test_a_csv_file_that_was_only_renamed_is_read():
+    assert read(PLAIN, "a.xlsx").rows == read(PLAIN).rows == read(PLAIN, "a.xls").rows
 
 
 @settings(max_examples=150, deadline=None)

@@ -58,6 +58,46 @@ def test_objects_by_key_keep_their_key():
     assert [row[0] for row in table.rows] == ["T-1", "T-2"]
 
 
+@pytest.mark.parametrize("value", [
+    {"columns": ["id", "body"], "index": [0, 1], "data": [[7, "a"], [8, "b"]]},
+    {"id": [7, 8], "body": ["a", "b"]},
+    {"id": {"0": 7, "1": 8}, "body": {"0": "a", "1": "b"}},
+])
+def test_columns_as_pandas_writes_them_become_rows(value):
+    found = read(value)
+    assert (found.columns, found.rows) == (("id", "body"), (("7", "a"), ("8", "b")))
+
+
+def test_a_single_wrapped_ticket_is_one_ticket_and_a_single_key_is_kept():
+    one = {"ticket": {"id": 35436, "subject": "s", "custom_fields": [{"id": 1, "value": "x"}]}}
+    assert read(one).rows == (("35436", "s", '[{"id": 1, "value": "x"}]'),)
+    assert read({"T-1": {"subject": "a", "body": "b"}}).rows == (("T-1", "a", "b"),)
+
+
+def test_the_last_page_of_an_export_is_not_called_one_of_several():
+    assert read({"tickets": [{"id": 1}], "next_page": "https://x", "end_of_stream": True}).notes == ()
+    assert "one page" in read({"tickets": [{"id": 1}], "next_page": "https://x", "end_of_stream": False}).notes[0]
+
+
+def test_json_lines_with_commas_and_any_line_ends_are_read():
+    for end in ("\n", "\r\n", "\r", ",\n"):
+        assert read(f'{{"id": 1}}{end}{{"id": 2}}{end}').rows == (("1",), ("2",))
+
+
+def test_a_text_stored_as_a_tree_is_read_as_its_words():
+    words = [{"type": "text", "text": "It hangs."}, {"type": "hardBreak"}, {"type": "text", "text": "Again"}]
+    item = {"type": "listItem", "content": [{"type": "paragraph", "content": words[:1]}]}
+    tree = {"type": "doc", "version": 1, "content": [{"type": "paragraph", "content": words},
+                                                     {"type": "bulletList", "content": [item]}]}
+    found = read({"issues": [{"key": "S-1", "fields": {"summary": "a", "description": tree}}]})
+    assert found.rows == (("S-1", "a", "It hangs.\nAgain\nIt hangs."),)
+
+
+def test_more_values_than_memory_should_hold_are_refused_before_parsing():
+    with pytest.raises(UnreadableFile, match="more than 10,000,000 values"):
+        read("[" + '{"id":1},' * 2_100_000 + "1]")
+
+
 def test_a_list_of_lists_is_a_table_with_a_header():
     assert read([["id", "body"], ["0071", "x"], [None, "y"]]).rows == (("0071", "x"), ("", "y"))
 

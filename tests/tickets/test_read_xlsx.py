@@ -1,6 +1,7 @@
 """Workbooks: the right sheet and header row, ids as they look, and nothing unpacked that would be huge."""
 
 import io
+import tracemalloc
 import zipfile
 from datetime import datetime
 
@@ -138,6 +139,31 @@ def test_shared_strings_are_joined_from_their_runs_without_phonetic_hints():
         "xl/sharedStrings.xml": strings, "xl/worksheets/s.xml": sheet})
     table = read_table("a.xlsx", data)
     assert (table.columns, table.rows) == (("id", "one two"), (("A1", "one two"),))
+
+
+def test_a_sheet_listed_a_thousand_times_is_refused():
+    listed = b"".join(b'<sheet name="s%d" sheetId="%d"/>' % (i, i) for i in range(2, 1_000))
+    data = with_part(saved(book_of(["id"], ["1"])), "xl/workbook.xml",
+                     lambda x: x.replace(b"</sheets>", listed + b"</sheets>"))
+    with pytest.raises(UnreadableFile, match="sheets, 500 are the limit"):
+        read_table("a.xlsx", data)
+
+
+def test_millions_of_elements_that_say_nothing_fill_no_memory():
+    padding = b"".join(b'<col min="%d"/>' % i for i in range(100_000))
+    data = with_part(saved(book_of(["id", "body"], ["1", "x"])), SHEET,
+                     lambda x: x.replace(b"<sheetData>", b"<cols>" + padding + b"</cols><sheetData>"))
+    tracemalloc.start()
+    assert read_table("a.xlsx", data).rows == (("1", "x"),)
+    assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    tracemalloc.stop()
+
+
+def test_a_row_of_endless_cells_is_refused():
+    cells = b'<row r="9">' + b'<c s="1"/>' * 70_000 + b"</row></sheetData>"
+    data = with_part(saved(book_of(["id", "body"], ["1", "x"])), SHEET, lambda x: x.replace(b"</sheetData>", cells))
+    with pytest.raises(UnreadableFile, match="cells in one row"):
+        read_table("a.xlsx", data)
 
 
 def zipped(**files):

@@ -42,6 +42,31 @@ EXPORTS = {     # header row of each product's export → what is what
                ("Ticket-Nr.", "Betreff", "Nachricht", "Kundennummer", "Produkt", "Erstellt am")),
     "french": ("Numéro,Objet,Contenu,Client,Produit,Créé le",
                ("Numéro", "Objet", "Contenu", "Client", "Produit", "Créé le")),
+    "zendesk full": ("Summation column,Id,Requester,Requester id,Group,Subject,Created at,Updated at,Organization,"
+                     "Product [list]", ("Id", "Subject", None, "Requester id", "Product [list]", "Created at")),
+    "zendesk view": ("Ticket status,ID,Subject,Requester,Requested,Type",
+                     ("ID", "Subject", None, "Requester", None, "Requested")),
+    "jira fields": ("Summary,Issue key,Reporter,Created,Components,Description,Custom field (Customer)",
+                    ("Issue key", "Summary", "Description", "Custom field (Customer)", "Components", "Created")),
+    "intercom attributes": ("id,created_at,source.body,source.author.email,custom_attributes.Product",
+                            ("id", None, "source.body", "source.author.email", "custom_attributes.Product",
+                             "created_at")),
+    "hubspot with ids": ("Record ID,Ticket name,Create date,Ticket description,Associated Contact IDs,"
+                         "Associated Company IDs,Associated Company",
+                         ("Record ID", "Ticket name", "Ticket description", "Associated Company IDs", None,
+                          "Create date")),
+    "servicenow": ("number,caller_id,short_description,description,cmdb_ci,opened_at,sys_id",
+                   ("number", "short_description", "description", "caller_id", "cmdb_ci", "opened_at")),
+    "servicenow api": ("number,short_description,description,caller_id.link,caller_id.value,cmdb_ci.value,opened_at",
+                       ("number", "short_description", "description", "caller_id.value", "cmdb_ci.value",
+                        "opened_at")),
+    "salesforce": ("Case Owner,Subject,Date/Time Opened,Account Name,Case Number,Description,Product",
+                   ("Case Number", "Subject", "Description", "Account Name", "Product", "Date/Time Opened")),
+    "salesforce loader": ("Id,CaseNumber,ContactId,AccountId,ProductId,Subject,Description,CreatedDate",
+                          ("CaseNumber", "Subject", "Description", "AccountId", "ProductId", "CreatedDate")),
+    "german excel": ("Ticket-Nr.,Eingangsdatum,Kd.-Nr.,Firma,Produkt,Kurzbeschreibung,Problembeschreibung",
+                     ("Ticket-Nr.", "Kurzbeschreibung", "Problembeschreibung", "Kd.-Nr.", "Produkt",
+                      "Eingangsdatum")),
     "sample": ("ticket_id,created_at,customer_id,product,subject,body",
                ("ticket_id", "subject", "body", "customer_id", "product", "created_at")),
 }
@@ -62,6 +87,44 @@ def test_unknown_names_are_told_apart_by_what_they_hold():
 
 def test_an_empty_column_is_not_taken_where_a_filled_one_fits():
     assert guess_columns(table("id,body,description", "1,,real text", "2,,more")).body == "description"
+
+
+def test_the_questions_of_a_form_tell_what_their_answers_are():
+    found = guess_columns(table(
+        "Timestamp,Email Address,What is your name?,Which product is this about?,Describe it,How urgent is it?",
+        "2026/03/04 9:12:30,ann2@x.test,Anna Bergström,Mobile app,It crashes when I open the calendar,4",
+        "2026/03/05 9:12:30,cy3@y.test,Cyril Ødegaard,Web portal,I cannot log in and nobody answers,5",
+        "2026/03/05 9:13:30,dee4@z.test,Deeanna Rhodes,Mobile app,No,5"))
+    assert found == Columns(None, None, "Describe it", "Email Address", "Which product is this about?", "Timestamp")
+
+
+def test_a_customer_column_that_is_mostly_empty_gives_way_to_a_full_one():
+    header = "id,organization_id,requester_id,description"
+    assert guess_columns(table(header, "1,,8,x", "2,,9,x", "3,5,9,x")).customer == "requester_id"
+    assert guess_columns(table(header, "1,5,8,x", "2,,9,x", "3,5,9,x")).customer == "organization_id"
+
+
+def test_dates_and_addresses_are_neither_ids_nor_texts():
+    found = guess_columns(table("a,b,c", "2026-10-01T09:12:00Z,u1@x.test,2026-03-04 10:12:00 +0100",
+                                "2026-10-02T09:12:00Z,u2@x.test,2026-03-05 10:12:00 +0100"))
+    assert (found.id, found.body, found.subject) == (None, None, None)
+
+
+def test_named_things_in_a_list_are_called_by_their_names():
+    found = tickets_of_json([{"id": 1, "body": "x", "components": [{"id": "7", "name": "Export"}, {"name": "Mail"}]}])
+    assert found.tickets[0].product == "Export, Mail"
+
+
+def test_comments_without_words_are_left_out_and_each_is_read_by_itself():
+    parts = [{"body": "<p>Any news?</p>"}, {"part_type": "close", "body": None}, {"body": "line one\nline two"}]
+    found = tickets_of_json([{"id": 1, "title": "<p>a &amp; b</p>", "body": "<p>x</p>", "comments": parts}])
+    assert found.tickets[0].body == "x\n\nAny news?\n\nline one\nline two"
+    assert found.tickets[0].subject == "a & b"
+
+
+def tickets_of_json(records):
+    found = read_table("a.json", json.dumps(records).encode())
+    return to_tickets(found, guess_columns(found))
 
 
 def test_repeated_ids_are_kept_apart():

@@ -121,6 +121,9 @@ def _unknown(shape: Any) -> Any:
     """An honest stand-in of the right kind for a field that the rules have no answer to."""
     if isinstance(shape, list):
         return []
+    if isinstance(shape, str) and "|" in shape:
+        options = [option.strip() for option in shape.split("|")]
+        return next((o for o in options if re.search(r"neutral|unknown|unclear|other|none|n/a", o, re.I)), options[0])
     if isinstance(shape, str):
-        return shape.split("|")[0].strip() if "|" in shape else "not stated"
+        return "not stated"
     return shape if isinstance(shape, bool) else 0
