@@ -14,15 +14,11 @@ from typing import Any, NamedTuple
 
 from lib import errors
 from lib.messages import as_dict, blocks, get, text_of, utf8
+from lib.stop_reasons import FINAL, WHOLE, broken
 from lib.tool_results import as_text, exception_in_words, fault_in_words
 
-FINAL = ("end_turn", "stop_sequence")
-WHOLE = (*FINAL, "tool_use", "pause_turn")      # a reply that ends so holds only complete tool calls
-BROKEN = {
-    "max_tokens": (errors.AgentCutOff, "the reply was cut off at max_tokens; raise the limit"),
-    "refusal": (errors.AgentRefused, "the model refused to answer"),
-    "model_context_window_exceeded": (errors.AgentWindowExceeded, "the conversation no longer fits the context window"),
-}
+AGENT_ERRORS = {errors.CutOff: errors.AgentCutOff, errors.Refused: errors.AgentRefused,
+                errors.WindowExceeded: errors.AgentWindowExceeded, errors.UnknownStop: errors.AgentUnknownStop}
 MAX_FAULTS = 5          # of one call's arguments, that the model is told of at once
 
 
@@ -100,10 +96,9 @@ def _converse(client: Any, request: dict, messages: list[dict], tools: dict[str,
 
 def _broken(reason: Any, messages: list[dict]) -> errors.AgentError:
     """The error for a reply that must not be acted on; its tool calls, perhaps half written, are not run."""
-    unknown = (errors.AgentUnknownStop, f"the reply's stop_reason is missing or not known here: {reason!r}")
-    kind, why = BROKEN.get(str(reason), unknown)
+    kind, why = broken(reason)
     _answer_open_calls(messages, why)
-    return kind(why, messages)
+    return AGENT_ERRORS[kind](why, messages)
 
 
 def _final_text(reply: Any, messages: list[dict]) -> str:

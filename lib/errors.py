@@ -117,7 +117,12 @@ class Unreachable(Unusable):
 
 
 class NotMessagesApi(Unusable):
-    """Something answers at the address, but not in the shapes of the Messages API (HTML, an error body in a 200 …)."""
+    """Something answers at the address, but not in the shapes of the Messages API (HTML, an error body in a 200 …).
+    `refused`: it did so with an error status, and so bills nothing."""
+
+    def __init__(self, message: str, refused: bool = False):
+        super().__init__(message)
+        self.refused = refused
 
 
 class RequestRefused(Unusable):

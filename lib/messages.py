@@ -1,8 +1,10 @@
-"""Reading the API's messages and blocks, whether they are SDK objects or plain dicts."""
+"""Reading the API's messages and blocks, whether they are SDK objects or plain dicts, and making text sendable."""
 
 from __future__ import annotations
 
 from typing import Any
+
+MOST_OF_A_REASON = 2_000        # characters of what is wrong with an answer that go back to the model
 
 
 def get(thing: Any, name: str, default: Any = None) -> Any:
@@ -38,3 +40,10 @@ def utf8(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def correction(reason: ValueError) -> str:
+    """What a model is told whose answer cannot be used."""
+    words = str(reason) or type(reason).__name__
+    return (f"That answer cannot be used: {utf8(words)[:MOST_OF_A_REASON]}\n"
+            "Give the whole answer again, corrected, and nothing else.")

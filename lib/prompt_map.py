@@ -11,16 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lib import errors
-from lib.messages import get, text_of, utf8
+from lib.messages import correction, get, text_of, utf8
+from lib.stop_reasons import FINAL, broken
 
 MAP_MAX_TOKENS = 2048       # of one reply, thinking included; the layer `with_defaults(max_tokens=…)` overrides it
-FINAL = ("end_turn", "stop_sequence")
-BROKEN = {
-    "max_tokens": (errors.CutOff, "the reply was cut off at max_tokens; raise the limit"),
-    "refusal": (errors.Refused, "the model refused to answer"),
-    "model_context_window_exceeded": (errors.WindowExceeded, "the input does not fit the context window"),
-}
-MAX_ERROR = 2_000           # characters of a parse error that go back to the model
 ENDS_THE_MAP = (errors.RunEnded, KeyboardInterrupt, SystemExit)
 
 
@@ -76,7 +70,7 @@ def _in_threads(work: Callable[[Any], Any], inputs: list[Any], workers: int) -> 
     threads = [threading.Thread(target=worker, daemon=True) for _ in range(at_once)] if at_once > 1 else []
     try:
         if not threads:
-            worker()        # on the caller's own thread: its calls visibly follow one another
+            worker()        # here, as one after another needs no thread: whoever times calls by thread sees them follow
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -110,22 +104,16 @@ def _answer(client: Any, request: dict[str, Any], content: str | list[dict], par
                 why = f"the reply is still invalid after {retries} {'retry' if retries == 1 else 'retries'}: {error}"
                 raise errors.InvalidReply(why, text) from error
             messages = [question, {"role": "assistant", "content": utf8(text)},
-                        {"role": "user", "content": _correction(error)}]
+                        {"role": "user", "content": correction(error)}]
 
 
 def _text(reply: Any) -> str:
     """The text of a reply that ended by itself; a cut or refused one is not worth parsing, even if it would parse."""
     reason = get(reply, "stop_reason")
     if reason not in FINAL:
-        unknown = (errors.UnknownStop, f"the reply's stop_reason is missing or not known here: {reason!r}")
-        kind, why = BROKEN.get(str(reason), unknown)
+        kind, why = broken(reason)
         raise kind(why)
     text = text_of(reply)
     if not text.strip():
         raise errors.NoAnswer("the reply holds no text")
     return text
-
-
-def _correction(error: ValueError) -> str:
-    return (f"Your answer cannot be used: {utf8(str(error))[:MAX_ERROR]}\n"
-            "Send the whole answer again with this corrected, and nothing else.")

@@ -19,7 +19,8 @@ TIERS = (
     ("lib.task", 2), ("lib.evaluation", 2), ("lib.runs", 2), ("lib.charts", 2), ("lib.design", 2),
     ("lib.agent", 3), ("lib.prompt_map", 3), ("lib.replies", 3), ("lib.tool_results", 3), ("lib.client", 3),
     ("lib.usage", 4), ("lib.simulated", 4), ("lib.tickets", 4), ("lib.catalog", 4),
-    ("lib.settings", 5), ("lib.errors", 5), ("lib.models", 5), ("lib.messages", 5),
+    ("lib.settings", 5), ("lib.errors", 5), ("lib.models", 5), ("lib.messages", 5), ("lib.phrases", 5),
+    ("lib.stop_reasons", 5),
 )
 SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "lib").rglob("*.py")])
 HEAVY = ("anthropic", "altair", "tiktoken", "pandas", "genai_prices", "jsonschema", "httpx2")

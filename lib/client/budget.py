@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from lib import errors
+from lib.client.billing import may_have_been_billed
 from lib.client.layers import Call, Layer, Next
 from lib.client.timeline import Timeline
 from lib.messages import as_dict, blocks
+from lib.runs.store import CallRow, Store
 from lib.usage.reported import Usage, reported
 
 HEADROOM = 1.1      # on an input that is only estimated: estimates miss by up to a tenth
@@ -39,14 +41,16 @@ class Cost:
         return Cost(self.tokens - other.tokens, self.usd - other.usd)
 
 
-def budget(limits: Limits, timeline: Timeline, price: Price, estimate: Estimate, spent: Cost = Cost()) -> Layer:
-    """Raises BudgetReached instead of sending a call that could go over a limit; `spent` is from before a resume.
+def budget(limits: Limits, timeline: Timeline, price: Price, estimate: Estimate, spent: Cost = Cost(),
+           elapsed: float = 0.0) -> Layer:
+    """Raises BudgetReached instead of sending a call that could go over a limit. `spent` and the seconds `elapsed` are
+    from before a resume.
 
     Before a call its worst case is held: its estimated input and `max_tokens` of output. Afterwards what `usage`
     reports takes its place; what it leaves out is estimated, for the budget only. While calls in flight hold the rest,
-    a call waits for them. A call that fails costs nothing.
+    a call waits for them. A call that was refused costs nothing, one that failed otherwise its estimated input.
     """
-    account = _Account(limits, timeline, spent)
+    account = _Account(limits, timeline, spent, elapsed)
 
     def layer(call: Call, call_next: Next) -> Any:
         size = estimate(call.request)
@@ -57,19 +61,45 @@ def budget(limits: Limits, timeline: Timeline, price: Price, estimate: Estimate,
             reply = call_next(call)
             actual = _actual(reply, call.request, size, price, estimate)
             return reply
+        except BaseException as error:
+            if may_have_been_billed(error, call.sent):
+                actual = _input_alone(call.request, size, price)
+            raise
         finally:
             account.settle(worst, actual)
 
     return layer
 
 
+def paid_before(store: Store, run_id: str, price: Price, estimate: Estimate) -> tuple[Cost, float]:
+    """What the earlier calls of a run cost, counted as `budget` counts them, and the seconds in which any was open."""
+    cost, seconds, until = Cost(), 0.0, 0.0
+    for row in sorted(store.calls(run_id), key=lambda row: row.started):
+        cost += _paid(row, store, price, estimate)
+        ended = row.started + row.seconds
+        seconds += max(0.0, ended - max(row.started, until))
+        until = max(until, ended)
+    return cost, seconds
+
+
+def _paid(row: CallRow, store: Store, price: Price, estimate: Estimate) -> Cost:
+    if row.billed is False:
+        return Cost()
+    if row.input is not None and row.output is not None:
+        return Cost(row.input + row.output, row.usd or 0.0)
+    request, reply = store.exchange(row.id)
+    if reply is None:
+        return _input_alone(request, estimate(request), price)
+    return _actual(reply, request, estimate(request), price, estimate)
+
+
 class _Account:
     """What is spent and what calls in flight hold, under one lock for all workers of a run."""
 
-    def __init__(self, limits: Limits, timeline: Timeline, spent: Cost):
+    def __init__(self, limits: Limits, timeline: Timeline, spent: Cost, elapsed: float):
         self._limits = limits
         self._timeline = timeline
-        self._began = timeline.now()
+        self._began = timeline.now() - elapsed
         self._spent = spent
         self._held = Cost()
         self._in_flight = 0
@@ -115,6 +145,10 @@ def _worst(request: dict[str, Any], size: int, price: Price) -> Cost:
     kind = "fresh" if "'ephemeral'" not in marks else "write_1h" if "'1h'" in marks else "write_5m"
     return _cost(Usage(**{"fresh": 0, "write_5m": 0, "write_1h": 0, "cache_read": 0, "output": output, kind: size}),
                  request, price)
+
+
+def _input_alone(request: dict[str, Any], size: int, price: Price) -> Cost:
+    return _worst({**request, "max_tokens": 0}, size, price)
 
 
 def _actual(reply: Any, request: dict[str, Any], size: int, price: Price, estimate: Estimate) -> Cost:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from lib import errors
 from lib.client import base_url as urls
 from lib.client import translate
 from lib.client.clock import Clock
-from lib.client.layers import Call, LayeredClient, layered
+from lib.client.layers import Call, LayeredClient, Sent, layered
 from lib.client.pause import shared_pause
 from lib.client.translate import Endpoint, is_busy
 from lib.settings import Settings
@@ -19,16 +19,15 @@ from lib.settings import Settings
 ANTHROPIC_API = "https://api.anthropic.com"
 CONNECT_TIMEOUT = 10.0      # seconds
 
+_sending: ContextVar[Sent] = ContextVar("sending")      # of the call that this thread gives to the SDK
+
 
 @dataclass(frozen=True)
 class Connection:
     """A client and what the page says about it.
 
-    `client.messages.create(**request)` returns an anthropic Message or raises one of `lib.errors`. The Message, and an
-    error of a call that was sent, carry `_attempts`: HTTP requests made, retries included. The Message carries
-    `_seconds` too, what the call took on the simulation's clock (None where there is none), and an error `status_code`
-    if the server turned the request away, and `_unanswered`: whether an attempt got no answer, so that its reply may
-    have been made and billed. After `close` nothing can be sent.
+    `client.messages.create(**request)` returns an anthropic Message or raises one of `lib.errors`. A Call's `sent` says
+    how it went on the wire. After `close` nothing can be sent.
     """
 
     client: LayeredClient = field(repr=False)
@@ -82,22 +81,17 @@ def _clean(key: str) -> str:
 def _client(endpoint: Endpoint, settings: Settings, clock: Clock,
             transport: Any = None) -> tuple[LayeredClient, Callable[[], None]]:
     """The client, and what closes its connections."""
-    trouble = _Trouble()
-    sdk = _sdk(endpoint, trouble, transport)
+    sdk = _sdk(endpoint, transport)
     timeout = _timeout(settings)
 
     def send(call: Call) -> Any:
-        trouble.unanswered = False
-        try:
-            return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
-        except errors.PlaygroundError as error:
-            error._unanswered = trouble.unanswered
-            raise
+        _sending.set(call.sent)
+        return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
 
     return layered(LayeredClient(send), shared_pause(clock)), sdk.close
 
 
-def _sdk(endpoint: Endpoint, trouble: _Trouble, transport: Any) -> Any:
+def _sdk(endpoint: Endpoint, transport: Any) -> Any:
     import anthropic
 
     # A proxy from the environment is for the outside world; a request to this machine stays on it.
@@ -106,7 +100,7 @@ def _sdk(endpoint: Endpoint, trouble: _Trouble, transport: Any) -> Any:
         api_key=endpoint.key,
         base_url=endpoint.address,
         http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **wire),
-        middleware=[_leave_busy_servers_to_the_pause, trouble.note],
+        middleware=[_leave_busy_servers_to_the_pause, _note_attempt],
         open_telemetry=False,
     )
     # The constructor adds ANTHROPIC_CUSTOM_HEADERS, which may hold the key of another host.
@@ -114,19 +108,19 @@ def _sdk(endpoint: Endpoint, trouble: _Trouble, transport: Any) -> Any:
     return sdk
 
 
-class _Trouble(threading.local):
-    """Whether an attempt of the call that this thread is sending got no answer: the SDK forgets why it tried again."""
-
-    unanswered = False
-
-    def note(self, request: Any, call_next: Any) -> Any:
-        try:
-            response = call_next(request)
-        except Exception as error:
-            self.unanswered |= translate.may_have_arrived(error)
-            raise
-        self.unanswered |= response.status_code >= 500 and not is_busy(response.status_code, response.headers)
-        return response
+def _note_attempt(request: Any, call_next: Any) -> Any:
+    """Each HTTP request passes here, also those that the SDK sends again and says nothing of."""
+    sent = _sending.get()
+    sent.attempts += 1
+    try:
+        response = call_next(request)
+    except Exception as error:
+        sent.unanswered |= translate.may_have_arrived(error)
+        raise
+    sent.unanswered |= response.status_code >= 500 and not is_busy(response.status_code, response.headers)
+    if (seconds := _seconds(response.headers.get("simulated-seconds"))) is not None:
+        sent.seconds = (sent.seconds or 0.0) + seconds
+    return response
 
 
 def _timeout(settings: Settings) -> Any:
@@ -152,22 +146,9 @@ def _send(sdk: Any, request: dict[str, Any], endpoint: Endpoint) -> Any:
         raw = sdk.messages.with_raw_response.create(**request)
     except anthropic.APIError as error:
         failure = translate.failure(error, model, endpoint)
-        failure._attempts = 1 + int(error.request.headers.get("x-stainless-retry-count", 0))
     else:
-        return _reply(raw, model, endpoint)
+        return translate.message(raw, model, endpoint)
     raise failure   # outside the handler: the SDK's error holds the request, and with it the key
-
-
-def _reply(raw: Any, model: str, endpoint: Endpoint) -> Any:
-    attempts = 1 + raw.retries_taken
-    try:
-        reply = translate.message(raw, model, endpoint)
-    except errors.PlaygroundError as error:
-        error._attempts = attempts
-        raise
-    reply._attempts = attempts
-    reply._seconds = _seconds(raw.headers.get("simulated-seconds"))
-    return reply
 
 
 def _seconds(text: str | None) -> float | None:

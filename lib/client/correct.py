@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lib.client.layers import Call, Layer, Next
-from lib.client.reuse import is_reused
-from lib.messages import as_dict, blocks, get, text_of, utf8
+from lib.messages import as_dict, blocks, correction, get, text_of, utf8
+from lib.stop_reasons import FINAL
 
 
 def corrected(check: Callable[[str], Any], retries: int) -> Layer:
@@ -30,9 +30,10 @@ def corrected(check: Callable[[str], Any], retries: int) -> Layer:
             problem = _problem(check, reply)
             if not problem:
                 break
-            call = call.with_request(messages=[*call.request["messages"], *_exchange(reply, problem)])
+            call = call.again(messages=[*call.request["messages"], *_exchange(reply, problem)])
             reply = call_next(call)
-        while is_reused(reply) and _problem(check, reply):
+        while call.sent.reused and _problem(check, reply):
+            call = call.again()
             reply = call_next(call)
         seen.remember(reply, call.request["messages"][asked:])
         return reply
@@ -63,22 +64,21 @@ class _Exchanges:
         return whole
 
 
-def _problem(check: Callable[[str], Any], reply: Any) -> str:
+def _problem(check: Callable[[str], Any], reply: Any) -> ValueError | None:
     text = text_of(reply)
-    if get(reply, "stop_reason") not in ("end_turn", "stop_sequence") or _calls_a_tool(reply) or not text.strip():
-        return ""
+    if get(reply, "stop_reason") not in FINAL or _calls_a_tool(reply) or not text.strip():
+        return None
     try:
         check(text)
-    except ValueError as reason:
-        return str(reason) or type(reason).__name__
-    return ""
+    except ValueError as problem:
+        return problem
+    return None
 
 
-def _exchange(reply: Any, problem: str) -> list[dict]:
+def _exchange(reply: Any, problem: ValueError) -> list[dict]:
     """The bad answer as it came, save what the API refuses to read again, and what is wrong with it."""
     answer = [_sendable(as_dict(b)) for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
-    request = f"That answer cannot be used: {utf8(problem)}\nGive the whole answer again, corrected, and nothing else."
-    return [{"role": "assistant", "content": answer}, {"role": "user", "content": request}]
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": correction(problem)}]
 
 
 def _sendable(block: dict) -> dict:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+
+@dataclass
+class Sent:
+    """What became of one call below the layer that looks; filled while it is under way, also when it fails."""
+
+    attempts: int = 0               # HTTP requests, retries included; 0: it was answered or held back before the wire
+    seconds: float | None = None    # of all attempts on the simulation's clock; None where there is none
+    unanswered: bool = False        # an attempt got no answer, so its reply may have been made and billed
+    reused: bool = False            # answered from the run store
 
 
 @dataclass(frozen=True)
@@ -15,10 +25,15 @@ class Call:
     request: dict[str, Any]     # the keyword arguments
     step: str = ""              # label, merge, summary, agent …
     subject: str = ""           # what it is about: a ticket's key, a cause
-    stop: threading.Event | None = None     # set when the person pressed Stop; whoever waits in a call heeds it
+    stop: threading.Event | None = None     # set by Stop and by the run's end; whoever waits in a call heeds it
+    sent: Sent = field(default_factory=Sent)    # shared by all layers of this call
 
     def with_request(self, **changes: Any) -> Call:
         return replace(self, request={**self.request, **changes})
+
+    def again(self, **changes: Any) -> Call:
+        """One more call like this: what a layer sends when it asks a second time."""
+        return replace(self.with_request(**changes), sent=Sent())
 
 
 Next = Callable[[Call], Any]

@@ -8,52 +8,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lib.client.layers import Call, Layer, Next
+from lib.client.billing import may_have_been_billed
+from lib.client.layers import Call, Layer, Next, Sent
 from lib.client.timeline import Timeline
-from lib.errors import (
-    BudgetReached,
-    Busy,
-    NotMessagesApi,
-    RequestRefused,
-    Stopped,
-    UnknownModel,
-    Unreachable,
-    WindowExceeded,
-    WrongKey,
-)
+from lib.errors import BudgetReached, Stopped
 from lib.messages import get
 from lib.runs.store import CallRow, Store
 from lib.usage.reported import Usage, reported
 
 Price = Callable[..., float | None]     # price(model, fresh=, write_5m=, write_1h=, read=, output=) -> USD
 
-# A server that turns a request away bills nothing. A timeout, a lost connection or a server error is no such answer:
-# the reply may have been made and billed.
-_REFUSALS = (Busy, Stopped, WindowExceeded, WrongKey, UnknownModel, Unreachable, RequestRefused)
-
 
 def ledger(store: Store, run_id: str, timeline: Timeline, price: Price = lambda model, **tokens: None) -> Layer:
-    """Writes every call of the run, failed ones too, with the tokens its reply reports and their price.
-
-    `attempts` and, where the connection states them, the seconds a call took come from the attributes `_attempts`
-    and `_seconds` of the reply or exception.
-    """
+    """Writes every call of the run, failed ones too, with the tokens its reply reports and their price."""
     def record(call: Call, call_next: Next) -> Any:
         started = timeline.begin(call.step)
 
-        def write(outcome: Any, **fields: Any) -> None:
-            reply = None if isinstance(outcome, BaseException) else outcome
-            seconds = timeline.end(started, getattr(outcome, "_seconds", None))
+        def write(reply: Any, **fields: Any) -> None:
+            seconds = timeline.end(started, call.sent.seconds)
             store.add_call(CallRow(
                 id=0, run_id=run_id, step=call.step, subject=call.subject, model=call.request.get("model", ""),
-                started=started, seconds=seconds, attempts=getattr(outcome, "_attempts", None) or 1, **fields,
+                started=started, seconds=seconds, attempts=call.sent.attempts or 1, **fields,
             ), call.request, reply)
 
         try:
             reply = call_next(call)
         except BaseException as error:
-            if not _held_back(error):
-                write(error, **_failed(error))
+            if not _held_back(error, call.sent):
+                write(None, **_failed(error, call.sent))
             raise
         write(reply, **_answered(reply, call.request.get("model", ""), price))
         return reply
@@ -68,15 +50,13 @@ def _answered(reply: Any, model: str, price: Price) -> dict[str, Any]:
     return {**vars(usage), "stop_reason": get(reply, "stop_reason"), "usd": usd}
 
 
-def _held_back(error: BaseException) -> bool:
+def _held_back(error: BaseException, sent: Sent) -> bool:
     """A layer did not let the call through, so there is nothing to record. One that was stopped while it waited for a
     busy server is none of these: it was sent and refused."""
-    return isinstance(error, Stopped | BudgetReached) and not getattr(error, "_attempts", 0)
+    return isinstance(error, Stopped | BudgetReached) and not sent.attempts
 
 
-def _failed(error: BaseException) -> dict[str, Any]:
+def _failed(error: BaseException, sent: Sent) -> dict[str, Any]:
     name = type(error).__name__
-    refused = isinstance(error, _REFUSALS) or (isinstance(error, NotMessagesApi) and hasattr(error, "status_code"))
-    unbilled = refused and not getattr(error, "_unanswered", False)
-    return {**vars(Usage()), "stop_reason": None, "usd": 0.0 if unbilled else None,
+    return {**vars(Usage()), "stop_reason": None, "usd": None if may_have_been_billed(error, sent) else 0.0,
             "error": f"{name}: {error}" if str(error) else name}

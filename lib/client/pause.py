@@ -22,30 +22,25 @@ def shared_pause(clock: Clock) -> Layer:
     """Sends a call again after Busy, when the pause that the server asked for is over; `call.stop` ends the wait.
 
     Raises Busy when this call kept failing while others got through, StaysBusy when none did or the server asks for
-    more than LONGEST_WAIT, Stopped when stopped while waiting. `_attempts` of the reply or the error counts every try.
+    more than LONGEST_WAIT, Stopped when stopped while waiting.
     """
     gate = _Gate(clock)
 
     def layer(call: Call, call_next: Next) -> Any:
-        attempts, tries, answered = 0, 0, gate.answered
+        tries, answered = 0, gate.answered
         while True:
+            gate.wait(call.stop)
             try:
-                gate.wait(call.stop)
                 reply = call_next(call)
-            except errors.PlaygroundError as error:
-                attempts += getattr(error, "_attempts", 0)
-                if not isinstance(error, errors.Busy):
-                    error._attempts = attempts
-                    raise
+            except errors.Busy as error:
                 busy = error
             else:
                 gate.count_answer()
-                reply._attempts = attempts + reply._attempts
                 return reply
             tries += 1
             wait = _wait(busy, tries)
             if wait > LONGEST_WAIT or tries == TRIES:
-                raise _given_up(busy, wait, attempts, others_get_through=gate.answered > answered)
+                raise _given_up(busy, wait, call.sent.attempts, others_get_through=gate.answered > answered)
             gate.close_for(wait)
 
     return layer
@@ -88,6 +83,4 @@ def _given_up(busy: errors.Busy, wait: float, attempts: int, others_get_through:
         kind, advice = errors.Busy, f"It refused this call {attempts} times; use fewer workers."
     else:
         advice = f"It stayed so through {attempts} attempts; what is finished is kept, resume the run later."
-    given_up = kind(f"{busy} {advice}", busy.retry_after)
-    vars(given_up).update(vars(busy), _attempts=attempts)
-    return given_up
+    return kind(f"{busy} {advice}", busy.retry_after)

@@ -11,15 +11,14 @@ from typing import Any
 from lib.client.layers import Call, Layer, Next
 from lib.messages import blocks, get
 from lib.runs.store import Store
-
-GOOD_STOPS = ("end_turn", "stop_sequence", "tool_use", "pause_turn")
+from lib.stop_reasons import WHOLE
 
 
 def reuse(store: Store, run_id: str) -> Layer:
     """Gives the n-th call with a certain request the n-th good reply that the run got to it before this layer was made;
     a call beyond that is sent. A reply that was cut off, refused or empty is no good and is asked for again.
 
-    Who finds a reply invalid that `is_reused` may make the same call once more.
+    It notes so in `sent.reused`: who finds such a reply invalid may make the same call once more.
     """
     until = store.last_call(run_id)
     given: set[int] = set()
@@ -36,7 +35,10 @@ def reuse(store: Store, run_id: str) -> Layer:
 
     def answer(call: Call, call_next: Next) -> Any:
         reply = next_reply(call.request) if until else None
-        return call_next(call) if reply is None else _message(reply)
+        if reply is None:
+            return call_next(call)
+        call.sent.reused = True
+        return _message(reply)
 
     return answer
 
@@ -44,20 +46,11 @@ def reuse(store: Store, run_id: str) -> Layer:
 def _good(reply: dict[str, Any]) -> bool:
     stop = get(reply, "stop_reason")
     says = any(get(b, "text") or get(b, "type", "").endswith("tool_use") for b in blocks(reply))
-    return stop in GOOD_STOPS and (says or stop == "pause_turn")
+    return stop in WHOLE and (says or stop == "pause_turn")
 
 
 def _message(reply: dict[str, Any]) -> Any:
     """The reply as the SDK would have made it from the wire: known blocks typed, unknown fields kept."""
     from anthropic.types import Message
 
-    message = Message.construct(**reply)
-    message._reused = _MARK
-    return message
-
-
-_MARK = object()        # no reply from a wire can hold it
-
-
-def is_reused(reply: Any) -> bool:
-    return getattr(reply, "_reused", None) is _MARK
+    return Message.construct(**reply)

@@ -105,12 +105,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _refused(refusal: _Refusal, model: str, endpoint: Endpoint) -> errors.PlaygroundError:
-    error = _of_status(refusal, model, endpoint)
-    error.status_code = refusal.status      # a refused request costs nothing; the ledger wants to know
-    return error
-
-
-def _of_status(refusal: _Refusal, model: str, endpoint: Endpoint) -> errors.PlaygroundError:
     status, words, who = refusal.status, _sentence(refusal.words), _start(endpoint)
     if status in (401, 403):
         return errors.WrongKey(_wrong_key(status, words, endpoint))
@@ -118,7 +112,8 @@ def _of_status(refusal: _Refusal, model: str, endpoint: Endpoint) -> errors.Play
         return errors.UnknownModel(f'{who} does not know the model "{model}": {words} Choose another in the design.')
     if status in (404, 405, 501):
         return errors.NotMessagesApi(
-            f"{who} has no Messages API at {endpoint.address}/v1/messages (HTTP {status}). Is the address right?")
+            f"{who} has no Messages API at {endpoint.address}/v1/messages (HTTP {status}). Is the address right?",
+            refused=True)
     if any(sign in words.lower() for sign in _WINDOW):
         return errors.WindowExceeded(f"The request does not fit the model's context window: {words} "
                                      "Use fewer turns, shorter tool results, or a model with a larger window.")

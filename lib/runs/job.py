@@ -14,7 +14,7 @@ from typing import Any
 
 from lib import errors
 from lib.catalog import Catalog, empty_catalog
-from lib.client.budget import Cost, budget
+from lib.client.budget import budget, paid_before
 from lib.client.connect import Connection
 from lib.client.layers import layered
 from lib.client.ledger import ledger
@@ -45,6 +45,9 @@ class Runs:
         """Begins one run per shape at once and returns the id of their group. Connecting happens in the background."""
         group = secrets.token_urlsafe(9)
         listed = prices.prices_for(sorted({s.model for s in design.steps.values()}))
+        if not self._store.has_data(data_id):       # forgotten meanwhile; a resume will want it
+            database = catalog.to_bytes() if catalog.tables else None
+            data_id = self._store.save_data(tickets.to_json(), database, tickets.name)
         shared = _Shared(connect, users=len(shapes))      # both shapes speak through one connection
         for shape in shapes:
             run = Run(id=secrets.token_urlsafe(9), group=group, shape=shape, status="queued", source=source,
@@ -129,13 +132,12 @@ class Runs:
 
     def _client(self, run: Run, design: Design, client: Any, timeline: Timeline, event: threading.Event) -> Any:
         price = partial(prices.cost, run.prices)
-        paid = self._store.totals(run.id)
-        spent = Cost((paid.input or 0) + (paid.output or 0), paid.usd or 0.0)
+        spent, elapsed = paid_before(self._store, run.id, price, tokens.estimate_request)
         return layered(
             client,
             stoppable(event),
             reuse(self._store, run.id),
-            budget(design.limits, timeline, price, tokens.estimate_request, spent),
+            budget(design.limits, timeline, price, tokens.estimate_request, spent, elapsed),
             ledger(self._store, run.id, timeline, price),
         )
 

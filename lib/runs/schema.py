@@ -41,6 +41,7 @@ MIGRATIONS: list[tuple[str, ...]] = [
         "create table data (id text primary key, name text not null, tickets blob not null, catalog blob)",
         "create table desk (id text primary key, content text not null, saved real not null)",
     ),
+    ("alter table data add column saved real not null default 0",),
 ]
 
 

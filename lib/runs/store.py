@@ -168,11 +168,6 @@ class Store:
     def totals(self, run_id: str) -> Totals:
         return _totals(self._read(f"select {_SUMS} from call where run_id = ?", run_id)[0])
 
-    def totals_by_step(self, run_id: str) -> dict[str, Totals]:
-        """Step → its totals, in the order in which the steps began."""
-        sql = f"select step, {_SUMS} from call where run_id = ? group by step order by first_started"
-        return {row["step"]: _totals(row) for row in self._read(sql, run_id)}
-
     def exchange(self, call_id: int) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Request and reply of a call as they were; the reply is None where none came."""
         rows = self._read("select content, last, reply from exchange join fields on fields.id = exchange.fields "
@@ -199,11 +194,12 @@ class Store:
     # --- deleting
 
     def delete_run(self, run_id: str) -> None:
-        """Deletes a run with its calls, and every message that no other run shares."""
+        """Deletes a run with its calls, and every message and data set that nothing else refers to."""
         with self._writing() as db:
             db.execute("delete from run where id = ?", [run_id])
             db.execute(_DELETE_UNUSED_NODES)
             db.execute("delete from fields where id not in (select fields from exchange)")
+            _forget_unused_data(db)
         self._recent.clear()
         self._shrink()
 
@@ -223,13 +219,25 @@ class Store:
     # --- data sets and desks
 
     def save_data(self, tickets_json: str, catalog: bytes | None, name: str) -> str:
-        """Keeps tickets and a product database; the same content gets the same id."""
+        """Keeps tickets and a product database; the same content gets the same id. Forgets data sets out of use."""
         tickets = tickets_json.encode("utf-8", "surrogatepass")
         data_id = hashlib.sha256(b"%d:%b%b" % (len(tickets), tickets, catalog or b"")).hexdigest()[:16]
         with self._writing() as db:
             _insert(db, "data", {"id": data_id, "name": _text(name), "tickets": tickets, "catalog": catalog},
                     "or ignore")
+            db.execute("update data set saved = ? where id = ?", [time.time(), data_id])
+            _forget_unused_data(db)
         return data_id
+
+    def has_data(self, data_id: str) -> bool:
+        return bool(self._read("select 1 from data where id = ?", data_id))
+
+    def forget_unused_data(self) -> None:
+        """Deletes the data sets that no run and no desk refers to, save those of the last hour: whoever chose one just
+        now has perhaps not kept the choice yet."""
+        with self._writing() as db:
+            _forget_unused_data(db)
+        self._shrink()
 
     def load_data(self, data_id: str) -> tuple[str, bytes | None]:
         """The tickets' JSON and the product database. Raises StoreError for an unknown id."""
@@ -284,6 +292,8 @@ class Store:
         self._read("pragma wal_checkpoint(truncate)")
 
 
+_UNUSED_FOR = 3600.0        # seconds until a data set that nothing refers to is forgotten
+
 _SUMS = """count(*) as calls,
     sum(fresh + write_5m + write_1h + cache_read) as input, sum(output) as output, sum(usd) as usd,
     coalesce(sum(usd is null), 0) as unpriced,
@@ -301,6 +311,13 @@ _DELETE_UNUSED_NODES = """delete from node where id not in (
         select last from exchange where last is not null
         union select parent from node join used on node.id = used.id)
     select id from used)"""
+
+
+def _forget_unused_data(db: sqlite3.Connection) -> None:
+    old = db.execute("select id from data where saved < ? and id not in (select data_id from run)",
+                     [time.time() - _UNUSED_FOR]).fetchall()
+    on_desks = {json.loads(row["content"]).get("data_id") for row in db.execute("select content from desk")}
+    db.executemany("delete from data where id = ?", [[row["id"]] for row in old if row["id"] not in on_desks])
 
 
 def _totals(row: sqlite3.Row) -> Totals:

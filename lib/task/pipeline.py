@@ -12,9 +12,10 @@ from lib.catalog import Catalog
 from lib.client.layers import layered, step, with_defaults
 from lib.design import Design
 from lib.errors import InputError, InvalidReply, MapError, RunEnded
+from lib.phrases import some
 from lib.prompt_map import map_prompts
 from lib.task.answers import Label, Summary, parse_groups, parse_label, parse_summary, usable_groups
-from lib.task.checks import ranked_by_count, some, summary_given, summary_tickets
+from lib.task.checks import ranked_by_count, summary_given, summary_tickets
 from lib.task.prompts import render_cause, render_labels, render_ticket, subject_of
 from lib.task.report import Check, Report
 from lib.task.reporting import build_report, incidents_of, top_causes

@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lib.client.budget import Cost, budget
+from lib.client.budget import Cost, budget, paid_before
 from lib.client.layers import Call, LayeredClient, layered
 from lib.client.stop import stoppable
 from lib.design import Limits
-from lib.errors import BudgetReached, ServerTrouble, Stopped
+from lib.errors import BudgetReached, Busy, ServerTrouble, Stopped
+from lib.runs.store import CallRow, Run, Store
 
 INPUT = 100         # estimated tokens of every request; a tenth is added as headroom
 REQUEST = {"model": "m", "max_tokens": 90, "messages": [{"role": "user", "content": "hi"}]}     # worst case 200 tokens
@@ -118,14 +119,73 @@ def test_without_prices_only_tokens_and_time_hold_a_run():
     assert calls_until_refused(spending(Limits(max_usd=0.0), price=no_price), at_most=5)[0] == 5
 
 
-def test_a_failed_call_costs_nothing_and_holds_nothing():
-    def broken(call):
-        raise ServerTrouble("broken")
+def raising(error):
+    def send(call):
+        raise error
+    return send
 
-    client = spending(Limits(max_tokens=200), send=broken)
+
+def test_a_refused_call_costs_nothing_and_holds_nothing():
+    client = spending(Limits(max_tokens=200), send=raising(Busy("slow down")))
     for _ in range(3):
+        with pytest.raises(Busy):
+            client.messages.create(**REQUEST)
+
+
+def test_a_call_that_failed_and_may_have_been_billed_costs_its_held_input():
+    client = spending(Limits(max_tokens=500, max_usd=1.0), send=raising(ServerTrouble("timed out")))
+    for _ in range(3):      # 110 tokens and $0.11 each
         with pytest.raises(ServerTrouble):
             client.messages.create(**REQUEST)
+    with pytest.raises(BudgetReached, match="330 are spent and the next call could take 200"):
+        client.messages.create(**REQUEST)
+    client = spending(Limits(max_usd=0.8), send=raising(ServerTrouble("timed out")))
+    assert calls_until_failed(client) == (3, "The run's limit of $0.80: $0.3300 is spent and the next call could cost "
+                                             "$0.5600, so it was not sent. Raise the limit to go on.")
+
+
+def calls_until_failed(client) -> tuple[int, str]:
+    for sent in range(50):
+        try:
+            client.messages.create(**REQUEST)
+        except ServerTrouble:
+            continue
+        except BudgetReached as reason:
+            return sent, str(reason)
+    raise AssertionError("the budget held nothing back")
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "runs.sqlite")
+    opened.add_run(Run("r1", "g", "agent", "stopped", "live", "API", {}, "d", 1.0))
+    yield opened
+    opened.close()
+
+
+def add_call(store: Store, started: float, seconds: float, fresh=None, output=None, error: str = "", usd=None,
+             reply=None) -> None:
+    store.add_call(CallRow(0, "r1", "agent", "", "m", started, seconds, None, fresh, 0, 0, 0, output, 0, usd,
+                           error=error), REQUEST, reply)
+
+
+def test_a_resumed_run_begins_with_what_its_calls_cost_reported_or_not(store: Store):
+    silent = {"content": [{"type": "text", "text": "ok"}]}
+    add_call(store, 10, 1, fresh=80, output=20, usd=0.18, reply=USED)       # 100 tokens
+    add_call(store, 11, 1, reply=silent)                                    # 100 in and 100 out by the estimate
+    add_call(store, 12, 1, error="ServerTrouble: timed out")                # 110 in, as it was held
+    add_call(store, 13, 1, error="Busy: slow down", usd=0.0)
+    cost, _ = paid_before(store, "r1", price, estimate)
+    assert cost.tokens == 410 and cost.usd == pytest.approx(0.18 + 0.6 + 0.11)
+
+
+def test_the_time_in_which_earlier_calls_were_open_counts_once(store: Store):
+    for started, seconds in ((100, 10), (102, 3), (105, 10), (500, 5)):     # 100 to 115, and 500 to 505
+        add_call(store, started, seconds, 1, 1)
+    _, elapsed = paid_before(store, "r1", price, estimate)
+    assert elapsed == 20
+    client = spending(Limits(max_seconds=20), elapsed=elapsed)
+    assert calls_until_refused(client) == (0, "The run's limit of 20 seconds is reached after 20. Raise it to go on.")
 
 
 def test_parallel_workers_never_pass_the_limit_and_use_it_all():

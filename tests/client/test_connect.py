@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from lib import errors
+from lib.client.billing import may_have_been_billed
 from lib.client.connect import connect_api, connect_server, connect_simulated
-from lib.client.layers import layered
+from lib.client.layers import Call, Sent, layered
 from lib.client.stop import stoppable
 from lib.messages import text_of
 from lib.settings import load
@@ -24,15 +25,27 @@ CANARY = "sk-ant-canary-0123456789"
 SOON = {"retry_after_ms": "1"}
 
 
+REQUEST = {"model": "local-model", "max_tokens": 64, "messages": [{"role": "user", "content": "hi"}]}
+
+
 def ask(connection, **changes):
-    request = {"model": "local-model", "max_tokens": 64, "messages": [{"role": "user", "content": "hi"}], **changes}
-    return connection.client.messages.create(**request)
+    return connection.client.messages.create(**{**REQUEST, **changes})
 
 
-def error_of(*replies: Reply, key: str = CANARY, **changes) -> errors.PlaygroundError:
+def ask_noting(connection) -> tuple[Any, Sent]:
+    call = Call(REQUEST)
+    return connection.client.send(call), call.sent
+
+
+def failure_of(*replies: Reply, key: str = CANARY) -> tuple[errors.PlaygroundError, Sent]:
+    call = Call(REQUEST)
     with serve(*replies) as server, pytest.raises(errors.PlaygroundError) as caught:
-        ask(connect_server(SETTINGS, server.url, key), **changes)
-    return caught.value
+        connect_server(SETTINGS, server.url, key).client.send(call)
+    return caught.value, call.sent
+
+
+def error_of(*replies: Reply, key: str = CANARY) -> errors.PlaygroundError:
+    return failure_of(*replies, key=key)[0]
 
 
 @pytest.fixture
@@ -142,14 +155,13 @@ def test_a_large_max_tokens_is_sent_and_not_refused_by_the_sdk():
 # --- what comes back -------------------------------------------------------------------------------------------------
 
 
-def test_a_reply_is_an_sdk_message_with_its_attempts():
+def test_a_reply_is_an_sdk_message_and_its_call_says_how_it_was_sent():
     import anthropic
 
     with serve(message("yes")) as server:
-        reply = ask(connect_server(SETTINGS, server.url))
+        reply, sent = ask_noting(connect_server(SETTINGS, server.url))
     assert isinstance(reply, anthropic.types.Message)
-    assert (text_of(reply), reply.usage.input_tokens, reply._attempts, reply._seconds) == ("yes", 10, 1, None)
-    assert "_attempts" not in json.dumps(reply.to_dict())
+    assert (text_of(reply), reply.usage.input_tokens, sent) == ("yes", 10, Sent(attempts=1))
 
 
 def test_missing_usage_stays_missing():
@@ -180,8 +192,8 @@ def test_case_53_costs_three_requests_of_which_two_are_billed():
                message("not json", usage={"input_tokens": 400, "output_tokens": 50}),
                message("{}", usage={"input_tokens": 520, "output_tokens": 60})) as server:
         connection = connect_server(SETTINGS, server.url)
-        bad, good = ask(connection), ask(connection)
-    assert bad._attempts + good._attempts == 3 == len(server.received)
+        (bad, first), (good, second) = ask_noting(connection), ask_noting(connection)
+    assert first.attempts + second.attempts == 3 == len(server.received)
     assert bad.usage.input_tokens + good.usage.input_tokens == 920
     assert bad.usage.output_tokens + good.usage.output_tokens == 110
 
@@ -194,14 +206,14 @@ def test_case_53_costs_three_requests_of_which_two_are_billed():
 ])
 def test_passing_trouble_is_retried_and_every_attempt_counted(trouble: Reply):
     with serve(trouble, trouble, message("at last")) as server:
-        reply = ask(connect_server(SETTINGS, server.url))
-    assert (text_of(reply), reply._attempts, len(server.received)) == ("at last", 3, 3)
+        reply, sent = ask_noting(connect_server(SETTINGS, server.url))
+    assert (text_of(reply), sent.attempts, len(server.received)) == ("at last", 3, 3)
 
 
 def test_overload_reported_inside_a_200_is_waited_out_like_any_other():
     transport = scripted_transport(json_reply(200, OVERLOADED), json_reply(200, message("back").body))
-    reply = ask(connect_simulated(SETTINGS, 0, transport))
-    assert (text_of(reply), reply._attempts) == ("back", 2)
+    reply, sent = ask_noting(connect_simulated(SETTINGS, 0, transport))
+    assert (text_of(reply), sent.attempts) == ("back", 2)
 
 
 # --- what each fault becomes -----------------------------------------------------------------------------------------
@@ -243,10 +255,10 @@ def test_overload_reported_inside_a_200_is_waited_out_like_any_other():
     (Reply(200, refusal(400, "invalid_request_error", "no tools here").body), errors.RequestRefused, "no tools here"),
 ])
 def test_a_fault_becomes_one_clear_line_after_one_attempt(reply: Reply, expected: type, words: str):
-    error = error_of(reply)
+    error, sent = failure_of(reply)
     assert type(error) is expected
     assert words in str(error) and "\n" not in str(error) and "<" not in str(error)
-    assert error._attempts == 1
+    assert sent.attempts == 1
 
 
 def test_a_server_that_wants_a_key_says_so_to_those_without_one():
@@ -255,26 +267,28 @@ def test_a_server_that_wants_a_key_says_so_to_those_without_one():
 
 
 def test_trouble_that_stays_is_reported_with_all_attempts():
-    error = error_of(refusal(500, "api_error", "Internal server error", **SOON))
-    assert type(error) is errors.ServerTrouble and error._attempts == 3
+    error, sent = failure_of(refusal(500, "api_error", "Internal server error", **SOON))
+    assert type(error) is errors.ServerTrouble and sent.attempts == 3
 
 
-def test_a_refused_request_is_marked_as_such_and_so_costs_nothing():
-    for reply in (refusal(400, "invalid_request_error", "no"), Reply(404, HTML)):
-        assert error_of(reply).status_code == reply.status
-    assert error_of(Reply(200, refusal(401, "authentication_error", "no").body)).status_code == 401
+def test_a_refused_request_costs_nothing_and_an_unreadable_answer_may():
+    for reply in (refusal(400, "invalid_request_error", "no"), Reply(404, HTML),
+                  Reply(200, refusal(401, "authentication_error", "no").body),
+                  Reply(200, refusal(404, "not_found_error", "no").body),
+                  refusal(503, "api_error", "maintenance", retry_after="3600")):
+        assert not may_have_been_billed(*failure_of(reply))
+    assert may_have_been_billed(*failure_of(Reply(200, HTML)))
 
 
 def test_a_server_that_stays_busy_ends_the_run():
-    error = error_of(refusal(529, "overloaded_error", "Overloaded", **SOON))
-    assert error.status_code == 529
+    error, sent = failure_of(refusal(529, "overloaded_error", "Overloaded", **SOON))
     assert isinstance(error, errors.StaysBusy) and isinstance(error, errors.RunEnded)
-    assert error._attempts == 6 and "Overloaded" in str(error)
+    assert sent.attempts == 6 and "Overloaded" in str(error) and "HTTP 529" in str(error)
 
 
 def test_a_server_that_asks_for_an_hour_is_not_waited_for():
-    error = error_of(refusal(503, "api_error", "maintenance", retry_after="3600"))
-    assert isinstance(error, errors.StaysBusy) and "3,600 seconds" in str(error) and error._attempts == 1
+    error, sent = failure_of(refusal(503, "api_error", "maintenance", retry_after="3600"))
+    assert isinstance(error, errors.StaysBusy) and "3,600 seconds" in str(error) and sent.attempts == 1
 
 
 def test_a_spend_limit_is_not_waited_out():
@@ -299,9 +313,11 @@ def test_stop_ends_the_wait_for_a_busy_server():
 def test_an_unreachable_server_is_named(impatient_sdk):
     with serve(message()) as server:
         pass
+    call = Call(REQUEST)
     with pytest.raises(errors.Unreachable) as caught:
-        ask(connect_server(SETTINGS, server.url))
-    assert server.url in str(caught.value) and caught.value._attempts == 3
+        connect_server(SETTINGS, server.url).client.send(call)
+    assert server.url in str(caught.value) and call.sent.attempts == 3
+    assert not may_have_been_billed(caught.value, call.sent)
 
 
 @pytest.mark.parametrize("before, unanswered", [
@@ -309,16 +325,9 @@ def test_an_unreachable_server_is_named(impatient_sdk):
     (Reply(200, message("a long answer").body, sent=20), True),
     (refusal(429, "rate_limit_error", "slow down", **SOON), False)])
 def test_a_refusal_tells_whether_an_attempt_before_it_may_have_been_billed(impatient_sdk, before, unanswered):
-    error = error_of(before, refusal(401, "authentication_error", "no"))
-    assert (error._unanswered, error._attempts) == (unanswered, 2)
-
-
-def test_an_unreachable_server_was_not_paid(impatient_sdk):
-    with serve(message()) as server:
-        pass
-    with pytest.raises(errors.Unreachable) as caught:
-        ask(connect_server(SETTINGS, server.url))
-    assert not caught.value._unanswered
+    error, sent = failure_of(before, refusal(401, "authentication_error", "no"))
+    assert sent == Sent(attempts=2, unanswered=unanswered)
+    assert may_have_been_billed(error, sent) == unanswered
 
 
 def test_a_spend_limit_and_a_pause_reported_inside_a_200_count_as_elsewhere():
@@ -369,7 +378,17 @@ def json_reply(status: int, body: object, **headers: str):
 
 def test_a_simulated_reply_says_what_it_took_on_the_simulations_clock():
     transport = scripted_transport(json_reply(200, message().body, simulated_seconds="1.875"))
-    assert ask(connect_simulated(SETTINGS, 0, transport))._seconds == 1.875
+    assert ask_noting(connect_simulated(SETTINGS, 0, transport))[1].seconds == 1.875
+
+
+def test_what_failed_on_the_simulations_clock_took_its_time_too(impatient_sdk):
+    refused = refusal(400, "invalid_request_error", "no").body
+    transport = scripted_transport(json_reply(500, {}, simulated_seconds="0.5"),
+                                   json_reply(400, refused, simulated_seconds="0.25"))
+    call = Call(REQUEST)
+    with pytest.raises(errors.RequestRefused):
+        connect_simulated(SETTINGS, 0, transport).client.send(call)
+    assert call.sent.seconds == 0.75
 
 
 def test_a_simulated_pause_passes_on_the_simulations_clock():
@@ -377,7 +396,7 @@ def test_a_simulated_pause_passes_on_the_simulations_clock():
     transport = scripted_transport(json_reply(429, busy, retry_after="30"), json_reply(200, message().body))
     connection = connect_simulated(SETTINGS, 100_000, transport)
     before = connection.clock.now()
-    assert ask(connection)._attempts == 2
+    assert ask_noting(connection)[1].attempts == 2
     assert connection.clock.now() - before >= 30
 
 
@@ -393,6 +412,7 @@ def test_a_bug_behind_the_wire_is_not_taken_for_a_lost_connection(impatient_sdk)
 
 def test_the_simulated_api_answers_through_the_same_sdk():
     connection = connect_simulated(SETTINGS, 0)
-    reply = ask(connection, model="claude-haiku-5-5", max_tokens=512)
+    call = Call({**REQUEST, "model": "claude-haiku-5-5", "max_tokens": 512})
+    reply = connection.client.send(call)
     assert connection.source == "simulated" and reply.type == "message"
-    assert reply._seconds > 0 and reply.usage.input_tokens > 0
+    assert call.sent.seconds > 0 and reply.usage.input_tokens > 0

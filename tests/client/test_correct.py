@@ -109,3 +109,15 @@ def test_half_a_character_in_a_bad_answer_is_sent_back_as_something_that_can_be_
 def test_a_server_cannot_pass_its_reply_for_a_reused_one():
     model = Model({**says("one"), "_reused": True}, says("two"))
     assert text_of(ask(model, retries=0)) == "one" and len(model.asked) == 1
+
+
+def test_each_time_of_asking_counts_its_own_attempts():
+    model, attempts = Model(says("one"), says("{}")), []
+
+    def send(call):
+        call.sent.attempts += 1
+        attempts.append(call.sent.attempts)
+        return model(call)
+
+    layered(LayeredClient(send), corrected(json.loads, 1)).messages.create(messages=ASKED)
+    assert attempts == [1, 1]

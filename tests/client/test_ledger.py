@@ -41,14 +41,11 @@ class SteppingClock:
         return self.time
 
 
-def reply(text: str = "ok", stop: str | None = "end_turn", usage: dict | None = None, **attributes):
+def reply(text: str = "ok", stop: str | None = "end_turn", usage: dict | None = None):
     from anthropic.types import Message
 
-    message = Message.construct(id="msg", type="message", role="assistant", model="m-20260101", stop_reason=stop,
-                                content=[{"type": "text", "text": text}], usage=usage)
-    for name, value in attributes.items():
-        setattr(message, name, value)
-    return message
+    return Message.construct(id="msg", type="message", role="assistant", model="m-20260101", stop_reason=stop,
+                             content=[{"type": "text", "text": text}], usage=usage)
 
 
 @pytest.fixture
@@ -58,11 +55,12 @@ def store(tmp_path: Path) -> Store:
     return opened
 
 
-def client_for(store: Store, *outcomes, before=()) -> LayeredClient:
-    """Answers with the outcomes in turn; exceptions are raised."""
+def client_for(store: Store, *outcomes, before=(), **sent) -> LayeredClient:
+    """Answers with the outcomes in turn; exceptions are raised. `sent` is what the connection notes about each call."""
     left = iter(outcomes)
 
     def send(call):
+        vars(call.sent).update(sent)
         outcome = next(left)
         if isinstance(outcome, BaseException):
             raise outcome
@@ -115,16 +113,12 @@ def test_request_and_reply_can_be_read_again(store: Store):
     assert answer["content"] == [{"type": "text", "text": "fine"}]
 
 
-def test_what_the_connection_states_of_attempts_and_seconds_counts(store: Store):
-    error = ServerTrouble("overloaded")
-    error._attempts = 3
-    client = client_for(store, reply(_attempts=2, _seconds=1.25), error)
+def test_what_the_connection_notes_of_attempts_and_seconds_counts(store: Store):
+    client = client_for(store, reply(), ServerTrouble("overloaded"), attempts=3, seconds=1.25)
     ask(client)
     with pytest.raises(ServerTrouble):
         ask(client)
-    rows = store.calls("r1")
-    assert [(row.attempts, row.seconds) for row in rows] == [(2, 1.25), (3, 2.0)]
-    assert "_attempts" not in store.exchange(rows[0].id)[1]
+    assert [(row.attempts, row.seconds) for row in store.calls("r1")] == [(3, 1.25), (3, 1.25)]
 
 
 @pytest.mark.parametrize("usage", [None, {"input_tokens": None, "output_tokens": 64, "cache_read_input_tokens": None}])
@@ -142,11 +136,9 @@ def test_a_model_without_a_price_keeps_its_tokens(store: Store):
 
 
 def test_a_bad_answer_is_charged_and_a_429_before_it_is_not(store: Store):
-    # one 429 that the SDK tried again, then a bad answer and the retry that carries it: 3 HTTP requests, 2 billed
-    client = client_for(store, reply("not json", usage={"input_tokens": 400, "output_tokens": 50}, _attempts=2),
-                        reply("{}", usage={"input_tokens": 520, "output_tokens": 60}))
-    ask(client)
-    ask(client, "that was not JSON")
+    # one 429 that was waited out, then a bad answer and the retry that carries it: 3 HTTP requests, 2 billed
+    ask(client_for(store, reply("not json", usage={"input_tokens": 400, "output_tokens": 50}), attempts=2))
+    ask(client_for(store, reply("{}", usage={"input_tokens": 520, "output_tokens": 60})), "that was not JSON")
     totals = store.totals("r1")
     assert (totals.calls, totals.input, totals.output) == (2, 920, 110)
     assert sum(row.attempts for row in store.calls("r1")) == 3
@@ -175,28 +167,22 @@ def test_a_call_that_was_held_back_is_no_row(store: Store, error: Exception):
 
 
 def test_a_call_that_was_stopped_after_it_had_been_turned_away_is_a_row_that_costs_nothing(store: Store):
-    error = Stopped("stopped while the server was busy")
-    error._attempts = 2
     with pytest.raises(Stopped):
-        ask(client_for(store, error))
+        ask(client_for(store, Stopped("stopped while the server was busy"), attempts=2))
     [row] = store.calls("r1")
     assert (row.attempts, row.usd, row.billed) == (2, 0.0, False) and "stopped while" in row.error
 
 
-@pytest.mark.parametrize("status, usd", [(404, 0.0), (None, None)])
-def test_an_answer_that_is_no_messages_api_costs_nothing_if_it_was_an_error_status(store: Store, status, usd):
-    error = NotMessagesApi("no Messages API here")
-    vars(error).update({"status_code": status} if status else {})
+@pytest.mark.parametrize("refused, usd", [(True, 0.0), (False, None)])
+def test_an_answer_that_is_no_messages_api_costs_nothing_if_it_was_an_error_status(store: Store, refused, usd):
     with pytest.raises(NotMessagesApi):
-        ask(client_for(store, error))
+        ask(client_for(store, NotMessagesApi("no Messages API here", refused)))
     assert store.calls("r1")[0].usd == usd
 
 
 def test_a_call_that_was_refused_after_an_unanswered_attempt_may_have_been_billed(store: Store):
-    error = Unreachable("nothing answers")
-    error._unanswered = True
     with pytest.raises(Unreachable):
-        ask(client_for(store, error))
+        ask(client_for(store, Unreachable("nothing answers"), unanswered=True))
     assert store.calls("r1")[0].usd is None and store.calls("r1")[0].billed is None
 
 

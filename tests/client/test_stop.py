@@ -9,7 +9,7 @@ import pytest
 
 from lib.client.layers import Call, LayeredClient, layered
 from lib.client.stop import stoppable
-from lib.errors import RunEnded, Stopped
+from lib.errors import RunEnded, StaysBusy, Stopped
 
 
 def test_a_call_passes_and_takes_the_event_along():
@@ -42,3 +42,23 @@ def test_calls_in_flight_end_and_no_new_one_starts():
         calls = [pool.submit(client.messages.create, n=n) for n in range(10)]
     assert [c.result() for c in calls if not c.exception()] == ["finished", "finished"]
     assert len(sent) == 2 and all(isinstance(c.exception(), Stopped) for c in calls[2:])
+
+
+def test_when_one_call_ends_the_run_no_other_waits_on_and_all_end_for_that_reason():
+    waiting = threading.Event()
+    ending = StaysBusy("busy for hours")
+
+    def send(call: Call):
+        if call.request["who"] == "patient":
+            waiting.set()
+            assert call.stop.wait(10)
+            raise Stopped("stopped while the server was busy")
+        assert waiting.wait(10)
+        raise ending
+
+    client = layered(LayeredClient(send), stoppable(threading.Event()))
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = [pool.submit(client.messages.create, who=who) for who in ("patient", "unlucky")]
+    assert [outcome.exception() for outcome in outcomes] == [ending, ending]
+    with pytest.raises(StaysBusy):
+        client.messages.create(who="too late")

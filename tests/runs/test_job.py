@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -88,6 +89,14 @@ def test_both_shapes_of_a_group_end_with_a_report(store):
         assert run.started and run.ended and run.error == ""
 
 
+def test_data_that_was_forgotten_before_the_start_is_kept_with_the_run(store):
+    runs = Runs(store)
+    group = runs.start(default_design(), ("pipeline",), TICKETS, empty_catalog(), "forgotten", simulated, "simulated",
+                       "Simulated Messages API")
+    [run] = wait_for_end(runs, store, group)
+    assert store.load_data(run.data_id) == (TICKETS.to_json(), None)
+
+
 def test_both_shapes_speak_through_one_connection(store):
     made = []
 
@@ -148,7 +157,7 @@ def test_the_calls_of_a_resumed_simulated_agent_follow_those_before_the_stop(sto
     assert wait_for_end(runs, store, run.group)[0].status == "done"
     calls = store.calls(run.id)
     assert len(calls) > 5 and min(call.seconds for call in calls) > 0
-    assert all(later.started >= earlier.started + earlier.seconds for earlier, later in zip(calls, calls[1:]))
+    assert all(later.started >= earlier.started + earlier.seconds for earlier, later in pairwise(calls))
 
 
 def test_a_pipeline_that_was_stopped_keeps_a_partial_report_until_it_is_through(store):

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lib.errors import PlaygroundError, StoreError
-from lib.runs.schema import MIGRATIONS
+from lib.runs.schema import MIGRATIONS, open_database
 from lib.runs.store import CallRow, Run, Store, Totals
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -246,14 +247,6 @@ def test_a_run_of_refused_calls_cost_nothing(store: Store):
     store.add_call(row(fresh=None, output=None, usd=0.0, error="WrongKey: …"), request("a"), None)
     totals = store.totals("r1")
     assert (totals.input, totals.output, totals.usd, totals.unreported) == (0, 0, 0, 0)
-
-
-def test_totals_by_step_come_in_the_order_of_the_steps(store: Store):
-    store.add_run(run())
-    for step, started in (("merge", 5.0), ("label", 1.0), ("label", 6.0)):
-        store.add_call(row(step=step, started=started), request(step), REPLY)
-    assert [(step, t.calls, t.input) for step, t in store.totals_by_step("r1").items()] == [
-        ("label", 2, 20), ("merge", 1, 10)]
 
 
 def test_totals_of_many_rows_come_at_once(store: Store):
@@ -538,6 +531,55 @@ def test_the_same_data_is_kept_once(store: Store):
     assert store.save_data('{"tickets": []}', b"sqlite", "b.csv") == first
     assert store.save_data('{"tickets": []}', None, "a.csv") != first
     assert store.load_data(first) == ('{"tickets": []}', b"sqlite")
+
+
+def let_two_hours_pass(store: Store) -> None:
+    with closing(sqlite3.connect(store.path)) as db, db:
+        db.execute("update data set saved = saved - 7200")
+
+
+def test_data_that_no_run_and_no_desk_refers_to_is_forgotten_when_new_data_comes(store: Store):
+    old, of_a_run, of_a_desk = (store.save_data(f'["{n}"]', b"sqlite", n) for n in ("old", "run", "desk"))
+    store.add_run(run("r1", data_id=of_a_run))
+    store.save_desk("a", {"data_id": of_a_desk})
+    store.save_desk("b", {"data_id": ""})
+    store.save_desk("c", {})
+    let_two_hours_pass(store)
+    new = store.save_data('["new"]', None, "new")
+    assert [store.has_data(i) for i in (old, of_a_run, of_a_desk, new)] == [False, True, True, True]
+
+
+def test_data_of_the_last_hour_is_kept_and_saving_it_again_keeps_it_longer(store: Store):
+    first, second = store.save_data('["a"]', None, "a"), store.save_data('["b"]', None, "b")
+    store.forget_unused_data()
+    assert store.has_data(first) and store.has_data(second)
+    let_two_hours_pass(store)
+    store.save_data('["a"]', None, "a")
+    assert store.has_data(first) and not store.has_data(second)
+
+
+def test_the_data_of_a_deleted_run_goes_with_it(store: Store):
+    data_id = store.save_data('["words of a customer"]', None, "a")
+    for run_id in ("r1", "r2"):
+        store.add_run(run(run_id, data_id=data_id))
+    let_two_hours_pass(store)
+    store.delete_run("r1")
+    assert store.has_data(data_id)
+    store.delete_run("r2")
+    assert not store.has_data(data_id) and b"words of a customer" not in store.path.read_bytes()
+
+
+def test_data_in_a_file_of_the_first_version_counts_as_old(tmp_path: Path, monkeypatch):
+    path = tmp_path / "runs.sqlite"
+    with monkeypatch.context() as before:
+        before.setattr("lib.runs.schema.MIGRATIONS", MIGRATIONS[:1])
+        with closing(open_database(path)) as db:
+            db.execute("insert into data (id, name, tickets) values ('d', 'old', 'x')")
+    store = Store(path)
+    assert store.has_data("d")
+    store.forget_unused_data()
+    assert not store.has_data("d")
+    store.close()
 
 
 def test_data_without_a_product_database_has_none(store: Store):
