@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
+from lib.phrases import some
 from lib.replies import parse_object
-from lib.task.plain import plain
+from lib.task.spelling import one_spelling
 
 CAUSE_LIMIT = 60            # characters of a cause's name
 NOT_A_CAUSE = {"none", "null", "nan", "n/a", "na", "undefined"}
@@ -55,7 +56,7 @@ def parse_groups(text: str, labels: Iterable[str]) -> dict[str, str]:
     placed = _placed(text)
     times = Counter(label for label, _ in placed)
     wanted = set(labels)
-    faults = [f"{what}: {_some(found)}" for what, found in (
+    faults = [f"{what}: {_some_quoted(found)}" for what, found in (
         ("labels missing", sorted(wanted - times.keys())),
         ("labels that were not given", sorted(times.keys() - wanted)),
         ("labels given twice", sorted(label for label, n in times.items() if n > 1))) if found]
@@ -111,7 +112,7 @@ def parse_answer(text: str) -> tuple[ClaimedCause, ...]:
             raise ValueError(f"cause {i}: {fault}") from None
     twice = [name for name, n in Counter(c.name for c in causes).items() if n > 1]
     if twice:
-        raise ValueError(f"causes given twice: {_some(twice)}; give each cause once, with all its tickets")
+        raise ValueError(f"causes given twice: {_some_quoted(twice)}; give each cause once, with all its tickets")
     if not causes:
         raise ValueError('"causes" is an empty list; give at least one cause')
     return tuple(causes)
@@ -126,7 +127,7 @@ def _claimed(cause: dict[str, Any]) -> ClaimedCause:
 
 
 def tidy_cause(cause: Any) -> str:
-    """A cause in the one form it is counted in: `plain`, without entities, and without marks around it.
+    """A cause in the one form it is counted in: `one_spelling`, without entities, and without marks around it.
 
     ValueError when it is no text, empty, longer than 60 characters, several causes at once, or spelled with letters
     that only look alike (Latin and Cyrillic in one word).
@@ -149,8 +150,8 @@ def tidy_cause(cause: Any) -> str:
 def _bare(name: str) -> str:
     """A name as it is counted: the same again for its own result, so that a label copied from a prompt is known."""
     if len(name) > 20 * CAUSE_LIMIT:
-        return plain(name)      # no name, and too long to look at it again and again
-    while (bare := plain(unescape(name)).strip(_AROUND)) != name:
+        return one_spelling(name)      # no name, and too long to look at it again and again
+    while (bare := one_spelling(unescape(name)).strip(_AROUND)) != name:
         name = bare
     return name
 
@@ -209,6 +210,5 @@ def _kind(value: Any) -> str:
     return f"{shown} ({value!r})" if isinstance(value, (str, int, float)) and len(repr(value)) <= 40 else shown
 
 
-def _some(names: list[str], most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(_quoted, names[:most])) + more
+def _some_quoted(names: list[str]) -> str:
+    return some([_quoted(name) for name in names])

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 
-from lib.task.plain import plain
+from lib.phrases import some
 from lib.task.report import Cause, Check
+from lib.task.spelling import one_spelling
 from lib.tickets.ticket import Ticket, TicketSet
 
 
@@ -50,12 +51,12 @@ def quote_found(quote: str, ticket: Ticket) -> bool:
 
     An ellipsis in the quote stands for left-out text: its pieces must follow each other in the ticket.
     """
-    text = _plain(f"{ticket.subject}\n{ticket.body}")
+    text = _without_quotes(f"{ticket.subject}\n{ticket.body}")
     return any(_stands_in(text, version) for version in (quote, unescape(quote)))
 
 
 def _stands_in(text: str, quote: str) -> bool:
-    pieces, start = [p for p in map(_plain, re.split(r"…|\.{3,}", quote)) if any(map(str.isalnum, p))], 0
+    pieces, start = [p for p in map(_without_quotes, re.split(r"…|\.{3,}", quote)) if any(map(str.isalnum, p))], 0
     for piece in pieces:
         at = text.find(piece, start)
         if at < 0:
@@ -64,8 +65,8 @@ def _stands_in(text: str, quote: str) -> bool:
     return bool(pieces)
 
 
-def _plain(text: str) -> str:
-    return plain(text).strip("\"'")
+def _without_quotes(text: str) -> str:
+    return one_spelling(text).strip("\"'")
 
 
 def summary_given(cause: str, text: str, problem: str = "") -> Check:
@@ -133,7 +134,7 @@ def ranked_by_count(answered: Sequence[str], counts: Mapping[str, int], k: int, 
     outside = {name: n for name, n in counts.items() if name not in named}
     faults = []
     if inside != sorted(inside, reverse=True):
-        faults.append(f"the answer's order is {some(list(map(str, inside)), 20)} tickets")
+        faults.append(f"the answer's order is {some(inside, 20)} tickets")
     if len(answered) > k:
         faults.append(f"{k} causes were asked for, {len(answered)} given")
     if more := [f"{name} ({n})" for name, n in outside.items() if n > last]:
@@ -155,9 +156,3 @@ def _ranked(given: int, last: int, outside: Mapping[str, int], k: int, unplaced:
     if given < k:
         parts.append(f"{k} were asked for, {given} found")
     return parts
-
-
-def some(names: Sequence[str], most: int = 8) -> str:
-    """The first few names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

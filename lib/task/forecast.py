@@ -18,7 +18,7 @@ from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
 from lib.task.tools import PAGE, list_tickets, read_ticket
 from lib.tickets.ticket import Ticket, TicketSet
 from lib.usage.prices import cost, prices_for
-from lib.usage.tokens import estimate, estimate_request
+from lib.usage.tokens import estimate, estimate_request, is_exact
 
 SAMPLE = 200                # tickets counted; the rest is taken to be like them
 LABEL_OUTPUT = 60           # output tokens: one cause and one quote
@@ -30,6 +30,7 @@ TALLY_LINE = 25             # output tokens of one ticket with its cause, passed
 ANSWER_CAUSE = 200          # output tokens of one cause in the answer
 PER_TURN = 4                # tickets read in one turn when parallel tools are on
 SHAPES = ("pipeline", "agent")
+ROUGH = "the tokenizer could not be loaded: tokens are characters / 4"
 NEEDED = re.compile(r"k|workers|limits\.max_turns|steps\.\w+(\.model)?")     # fields that nothing can be told without
 
 
@@ -40,7 +41,7 @@ class Forecast:
     output_tokens: int | None
     usd: float | None       # None also for a model without a known price
     seconds: float | None
-    note: str = ""          # what would end the run early, as one plain line
+    note: str = ""          # what would end the run early, or makes the figures rougher than usual, as one plain line
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,9 @@ def forecast(design: Design, tickets: TicketSet) -> dict[str, Forecast]:
     if faults := [p.text for p in problems(design) if NEEDED.fullmatch(p.field)]:
         return dict.fromkeys(SHAPES, Forecast(None, None, None, None, None, note=faults[0]))
     prices = prices_for(sorted({step.model for step in design.steps.values()}))
-    return {"pipeline": _sum(_pipeline(design, tickets), prices),
-            "agent": replace(_sum(_agent(design, tickets), prices), note=_agent_note(design, tickets))}
+    rough = "" if is_exact() else ROUGH
+    return {"pipeline": replace(_sum(_pipeline(design, tickets), prices), note=rough),
+            "agent": replace(_sum(_agent(design, tickets), prices), note=_agent_note(design, tickets) or rough)}
 
 
 def _pipeline(design: Design, tickets: TicketSet) -> list[_Calls]:

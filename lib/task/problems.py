@@ -31,7 +31,7 @@ WHOLE = {"k", "workers", "retries", "limits.max_turns", "limits.max_tokens"}
 @dataclass(frozen=True)
 class Problem:
     field: str          # the path in the design, such as "steps.label.system" or "tools.read_ticket.name"
-    text: str           # one line: what is wrong and what is allowed
+    text: str           # one line: what is wrong and what is allowed; the field is named by whoever shows it
 
 
 def problems(design: Design) -> list[Problem]:
@@ -45,7 +45,7 @@ def _numbers(design: Design) -> Iterator[Problem]:
         value = getattr(design.limits if owner else design, name)
         if not _is_number(value, whole=field in WHOLE) or not lowest <= value <= highest:
             kind = "a whole number" if field in WHOLE else "a number"
-            yield Problem(field, f"{name} is {value!r}; it takes {kind} from {lowest:,} to {highest:,}")
+            yield Problem(field, f"{value!r} is not possible; it takes {kind} from {lowest:,} to {highest:,}")
 
 
 def _is_number(value: Any, whole: bool) -> bool:
@@ -74,7 +74,7 @@ def _step(field: str, step: Step) -> Iterator[Problem]:
         yield Problem(f"{field}.model", f"the model {step.model!r} has white space around its name")
     known = model(step.model)
     if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= known.max_output:
-        yield Problem(f"{field}.max_tokens", f"max_tokens is {step.max_tokens!r}; {known.name} takes a whole number "
+        yield Problem(f"{field}.max_tokens", f"{step.max_tokens!r} is not possible; {known.name} takes a whole number "
                                              f"from 1 to {known.max_output:,}")
 
 

@@ -57,39 +57,34 @@ def _cause(name: str, members: Sequence[Ticket], catalog: Catalog, summary: str,
 def affected(tickets: Iterable[Ticket], catalog: Catalog) -> tuple[Customer, ...]:
     """The customers these tickets come from, each once, highest monthly revenue first, then by id.
 
-    A customer that the database does not have is there too, with `known=False`; a ticket without a customer adds none.
+    The database's id tells customers apart, since tickets may spell it in another case. A customer that the database
+    does not have is there too, with `known=False`; a ticket without a customer adds none.
     """
-    counts = Counter(t.customer.strip() for t in tickets if t.customer.strip())
-    customers = [replace(find_customer(id, catalog), tickets=count) for id, count in counts.items()]
+    found: dict[str, Customer] = {}
+    counts: Counter[str] = Counter()
+    for given, count in Counter(t.customer.strip() for t in tickets if t.customer.strip()).items():
+        customer = find_customer(given, catalog)
+        found[customer.id] = customer
+        counts[customer.id] += count
+    customers = [replace(customer, tickets=counts[id]) for id, customer in found.items()]
     return tuple(sorted(customers, key=lambda c: (c.monthly_revenue is None, -(c.monthly_revenue or 0), c.id)))
 
 
 def find_customer(given: str, catalog: Catalog) -> Customer:
-    """The customer with this id as the database has it; `known=False` where it does not."""
+    """The customer with this id, all as the database has it; `known=False` where it does not."""
     row, role = catalog.customer(given), catalog.roles.customers
     if row is None or role is None:
         return Customer(given, known=False)
     name, plan, region = (id_text(role.get(row, field)) for field in ("name", "plan", "region"))
-    return Customer(given, name, plan, region, number(role.get(row, "monthly_revenue")))
+    return Customer(id_text(row[role.key]), name, plan, region, number(role.get(row, "monthly_revenue")))
 
 
 def product_names(tickets: Iterable[Ticket], catalog: Catalog) -> tuple[str, ...]:
     """The products of these tickets by the database's name, or as exported where it has none; most frequent first."""
-    return tuple(_product_counts(tickets, catalog))
-
-
-def _product_counts(tickets: Iterable[Ticket], catalog: Catalog) -> dict[str, int]:
-    """Product name -> tickets, most frequent first."""
-    exported = Counter(t.product.strip() for t in tickets if t.product.strip())
     counts: Counter[str] = Counter()
-    for given, count in exported.items():
-        counts[_product_name(given, catalog)] += count
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _product_name(given: str, catalog: Catalog) -> str:
-    row, role = catalog.product(given), catalog.roles.products
-    return (id_text(role.get(row, "name")) if row and role else "") or given
+    for (_, name), count in _products(tickets, catalog).items():
+        counts[name] += count
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
 
 
 def incidents_of(tickets: Iterable[Ticket], catalog: Catalog) -> list[dict[str, Any]]:
@@ -97,8 +92,27 @@ def incidents_of(tickets: Iterable[Ticket], catalog: Catalog) -> list[dict[str, 
 
     Each has product, id, started, ended, title and detail, None where the database has no such column.
     """
-    return [_incident(row, product, catalog)
-            for product in _product_counts(tickets, catalog) for row in catalog.incidents(product)]
+    counts = _products(tickets, catalog)
+    found = {tuple(row.values()): _incident(row, name, catalog)     # one given by name may be of two products
+             for id, name in sorted(counts, key=lambda product: (-counts[product], product[1], product[0]))
+             for row in catalog.incidents(id)}
+    return list(found.values())
+
+
+def _products(tickets: Iterable[Ticket], catalog: Catalog) -> dict[tuple[str, str], int]:
+    """(id, name) of each product -> its tickets. Two products may have one name; what tickets give may be either."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for given, count in Counter(t.product.strip() for t in tickets if t.product.strip()).items():
+        counts[_product(given, catalog)] += count
+    return counts
+
+
+def _product(given: str, catalog: Catalog) -> tuple[str, str]:
+    """(id, name) as the database has them, both as exported where it has none."""
+    row, role = catalog.product(given), catalog.roles.products
+    if not row or not role:
+        return given, given
+    return id_text(row[role.key]) or given, id_text(role.get(row, "name")) or given
 
 
 def _incident(row: Mapping[str, Any], product: str, catalog: Catalog) -> dict[str, Any]:

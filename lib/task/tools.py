@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,8 +14,11 @@ from typing import Any
 from lib.agent import Tool
 from lib.catalog import Catalog, Role
 from lib.design import Design, ToolText
+from lib.phrases import few
 from lib.task.answers import tidy_cause
 from lib.task.prompts import BODY_LIMIT, ID_RULE, shorten
+from lib.task.reporting import affected
+from lib.task.spelling import one_spelling
 from lib.tickets.ticket import Ticket, TicketSet
 
 PAGE = 20                   # tickets on a page unless the model asks for another number
@@ -43,7 +45,7 @@ def _functions(tickets: TicketSet, catalog: Catalog) -> dict[str, Callable[..., 
         "get_customer": partial(get_customer, catalog),
         "get_product": partial(get_product, catalog),
         "list_incidents": partial(list_incidents, catalog),
-        "tally": partial(tally, tickets),
+        "tally": partial(tally, tickets, catalog),
     }
 
 
@@ -85,12 +87,17 @@ def _ticket(tickets: TicketSet, ticket_id: Any) -> Ticket:
 
 def search_tickets(tickets: TicketSet, query: str) -> dict[str, Any]:
     """The tickets that hold every word of the query, with the text around the first hit, and how many there are."""
-    words = _folded(query).split() if isinstance(query, str) else []
+    words = one_spelling(query).split() if isinstance(query, str) else []
     if not words:
         raise ValueError("query is empty; pass one or more words to look for")
-    hits = [t for t in tickets.tickets if all(word in _folded(f"{t.subject} {t.body}") for word in words)]
+    hits = [t for t in tickets.tickets if _holds(t, words)]
     rows = [{**_fields(t, "subject"), "snippet": _snippet(t, words[0])} for t in hits[:HITS]]
     return _capped({"total": len(hits), "tickets": rows}, "tickets", total=len(hits))
+
+
+def _holds(ticket: Ticket, words: Sequence[str]) -> bool:
+    text = one_spelling(f"{ticket.subject} {ticket.body}")
+    return all(word in text for word in words)
 
 
 def _snippet(ticket: Ticket, word: str) -> str:
@@ -99,11 +106,7 @@ def _snippet(ticket: Ticket, word: str) -> str:
     return ("… " if at else "") + text[at:at + 160] + (" …" if at + 160 < len(text) else "")
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-def tally(tickets: TicketSet, assignments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def tally(tickets: TicketSet, catalog: Catalog, assignments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Exact counts per cause, most frequent first, with ticket ids and the number of different customers.
 
     A ticket given twice counts where it stood first; ids that do not exist count nowhere. Both are reported.
@@ -120,15 +123,14 @@ def tally(tickets: TicketSet, assignments: Sequence[Mapping[str, Any]]) -> dict[
     left = [t.key for t in tickets.tickets if t.key not in placed]
     result = {"total_tickets": len(tickets), "assigned": len(placed), "unassigned": len(left),
               "unknown_ticket_ids": _few(unknown), "repeated_ticket_ids": _few(repeated),
-              "causes": _tallied(placed, tickets)}
+              "causes": _tallied(placed, tickets, catalog)}
     if left:
         result["unassigned_ticket_ids"] = _few(left)
     return _capped(result, "causes")
 
 
 def _few(ids: Sequence[str]) -> list[str]:
-    """The first ids, and in words how many more there are."""
-    return [id[:80] for id in ids[:HITS]] + ([f"and {len(ids) - HITS} more"] if len(ids) > HITS else [])
+    return few([id[:80] for id in ids], HITS)
 
 
 def _objects(assignments: Any) -> list[Mapping[str, Any]]:
@@ -145,20 +147,20 @@ def _assignment(assignment: Mapping[str, Any]) -> tuple[str, str]:
         raise ValueError(f"assignment of ticket {key[:80]!r}: {fault}") from None
 
 
-def _tallied(placed: Mapping[str, str], tickets: TicketSet) -> list[dict[str, Any]]:
+def _tallied(placed: Mapping[str, str], tickets: TicketSet, catalog: Catalog) -> list[dict[str, Any]]:
     members: dict[str, list[Ticket]] = {}
     for ticket in tickets.tickets:
         if ticket.key in placed:
             members.setdefault(placed[ticket.key], []).append(ticket)
-    return [_row_of_tally(cause, found)
+    return [_row_of_tally(cause, found, catalog)
             for cause, found in sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))]
 
 
-def _row_of_tally(cause: str, members: Sequence[Ticket]) -> dict[str, Any]:
+def _row_of_tally(cause: str, members: Sequence[Ticket], catalog: Catalog) -> dict[str, Any]:
     ids = [t.key for t in members[:IDS]]
     while len(ids) > 1 and _size({"ticket_ids": ids}) > RESULT_LIMIT // 2:
         ids = ids[:len(ids) // 2]
-    row = {"cause": cause, "count": len(members), "customers": len({t.customer.strip() for t in members} - {""}),
+    row = {"cause": cause, "count": len(members), "customers": len(affected(members, catalog)),
            "ticket_ids": ids}
     if len(ids) < len(members):
         row["note"] = f"{len(ids)} of {len(members)} ticket_ids shown; all are counted"

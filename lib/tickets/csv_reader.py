@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lib.errors import UnreadableFile
+from lib.phrases import plural, some
 from lib.tickets.encoding import Encoding, find_encoding, open_text
-from lib.tickets.table import Grid, Table, check_size, count, say_places, table_from_grid
+from lib.tickets.table import Grid, Table, check_size, say_places, table_from_grid
 
 DELIMITERS = ",;\t|"
 _NONE = "\x1f"      # stands for "one column": no text file holds it
@@ -26,7 +27,7 @@ def read_csv(name: str, data: bytes) -> Table:
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
     notes = [encoding.note] if encoding.note else []
     if encoding.codec in ("utf-8", "utf-8-sig", "cp1252", "latin-1") and b"\0" in data:
-        notes.append(f"{count(data.count(0), 'NUL character')} removed")
+        notes.append(f"{plural(data.count(0), 'NUL character')} removed")
     lines = _Lines(data, encoding)
     dialect, first = _dialect(lines)
     found = _read(name, islice(lines, first, None), dialect, first)
@@ -94,9 +95,8 @@ class _Found:
         if self.broken:
             told.append(f"a stray quote: read as it stands, please check ({say_places('line', self.broken)})")
         if self.swallowed:
-            spans = ", ".join(self.swallowed[:5]) + ("" if len(self.swallowed) <= 5 else " …")
             told.append(f"one quoted text runs over lines that look like rows of their own, please check a stray "
-                        f"quote (lines {spans})")
+                        f"quote (lines {some(self.swallowed, 5)})")
         return told
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from lib.errors import UnreadableFile
-from lib.tickets.table import count
+from lib.phrases import plural
 
 _BOMS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
@@ -89,7 +89,7 @@ def _checked(data: bytes, codec: str, note: str) -> Encoding:
     bad, _ = _misfits(data, codec)
     if not bad:
         return Encoding(codec, note=note)
-    damage = f"{count(bad, 'damaged character')} shown as \N{REPLACEMENT CHARACTER}"
+    damage = f"{plural(bad, 'damaged character')} shown as \N{REPLACEMENT CHARACTER}"
     return Encoding(codec, "replace", f"{note}; {damage}" if note else damage)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lib.errors import InputError
+from lib.phrases import plural
 from lib.tickets.columns import Columns
 from lib.tickets.html_text import html_to_text, looks_like_html, without_embedded
 from lib.tickets.names import plain
-from lib.tickets.table import Table, count, say_places
+from lib.tickets.table import Table, say_places
 from lib.tickets.ticket import Ticket, TicketSet
 from lib.tickets.visible import visible
 
@@ -71,7 +72,7 @@ class _Maker:
             (self._embedded, "held an embedded file, left out"),
             (self._controls, "held control characters, written so that they can be seen"),
         ]
-        return [f"{count(n, 'text')} {what}" for n, what in told if n]
+        return [f"{plural(n, 'text')} {what}" for n, what in told if n]
 
     def _text(self, cell: str) -> str:
         return "\n\n".join(map(self._plain, _comment_texts(cell)))

@@ -7,13 +7,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lib.errors import UnreadableFile
+from lib.phrases import plural
 from lib.tickets.columns import guess_columns
 from lib.tickets.csv_reader import read_csv
 from lib.tickets.json_reader import read_json
-from lib.tickets.table import Table, count
+from lib.tickets.table import Table
 from lib.tickets.xlsx_reader import read_xlsx
 
-UNPACKED_LIMIT = 400 * 2**20    # bytes that a workbook may unpack to
+UNPACKED_LIMIT = 400 * 2**20    # bytes that a workbook may unpack to, whatever its own size
 _JSON_NAMES = (".json", ".jsonl", ".ndjson")
 _CSV_NAMES = (".csv", ".tsv", ".tab", ".psv")
 
@@ -27,7 +28,7 @@ def read_table(name: str, data: bytes) -> Table:
     tables = read_tables(name, data)
     best = max(tables, key=_likeness)
     if len(tables) > 1:
-        others = ", ".join(f'"{t.name}" ({count(len(t.rows), "row")})' for t in tables if t is not best)
+        others = ", ".join(f'"{t.name}" ({plural(len(t.rows), "row")})' for t in tables if t is not best)
         return replace(best, name=name, notes=(f'"{best.name}" read; left out: {others}', *best.notes))
     return replace(best, name=name)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from lib.errors import UnreadableFile
+from lib.phrases import plural, some
 from lib.tickets.visible import visible
 
 MAX_COLUMNS = 2_000         # what SQLite takes
@@ -88,16 +89,9 @@ def unique_names(names: Sequence[str], same: Callable[[str], str] = str, reserve
     return tuple(found)
 
 
-def count(n: int, noun: str) -> str:
-    """"1 row", "1,200 rows"."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def say_places(unit: str, places: Sequence[int]) -> str:
     """"line 4", or "lines 4, 9, 12 and 30 more"."""
-    shown = ", ".join(str(p) for p in places[:5])
-    more = f" and {len(places) - 5:,} more" if len(places) > 5 else ""
-    return f"{unit}{'' if len(places) == 1 else 's'} {shown}{more}"
+    return f"{unit}{'' if len(places) == 1 else 's'} {some(places, 5)}"
 
 
 # --- rows that are no data --------------------------------------------------------------------------------------------
@@ -123,7 +117,7 @@ def _drop_blanks(grid: Grid, notes: list[str]) -> None:
         grid.rows.pop(), grid.places.pop()
     blank = [i for i, row in enumerate(grid.rows) if not any(map(str.strip, row))]
     if blank:
-        notes.append(f"{count(len(blank), 'blank row')} dropped ({_drop(grid, blank)})")
+        notes.append(f"{plural(len(blank), 'blank row')} dropped ({_drop(grid, blank)})")
 
 
 def _take_header(name: str, grid: Grid, notes: list[str]) -> list[str]:

@@ -15,7 +15,8 @@ from typing import IO
 from xml.etree import ElementTree
 
 from lib.errors import UnreadableFile
-from lib.tickets.table import MAX_COLUMNS, Grid, Table, check_size, count, say_places, table_from_grid
+from lib.phrases import plural
+from lib.tickets.table import MAX_COLUMNS, Grid, Table, check_size, say_places, table_from_grid
 
 MAX_SHEETS = 500
 MAX_CHILDREN = 66_000   # Excel allows 16,384 cells in a row and 65,490 cell styles
@@ -91,7 +92,7 @@ def _read_book(name: str, archive: zipfile.ZipFile, limit: int) -> list[Table]:
 def _table(title: str, sheet: _Sheet, notes: list[str]) -> Table:
     told = list(notes)
     if sheet.no_value:
-        told.append(f"{count(len(sheet.no_value), 'formula cell')} without a stored value, left empty: open the file "
+        told.append(f"{plural(len(sheet.no_value), 'formula cell')} without a stored value, left empty: open the file "
                     f"in a spreadsheet program and save it ({say_places('cell', sheet.no_value)})")
     if sheet.rounded:
         told.append(f"numbers of more than 15 digits, which Excel rounds: format such ids as text before saving "

@@ -45,7 +45,8 @@ def run_sample() -> AppTest:
 
 def load_ten_thousand() -> AppTest:
     tickets = TicketSet("many.csv", tuple(
-        Ticket(str(n), str(n), f"Subject {n}", f"Order {n} never arrived. " * 100, f"C-{n % 900}") for n in range(10_000)))
+        Ticket(str(n), str(n), f"Subject {n}", f"Order {n} never arrived. " * 100, f"C-{n % 900}")
+        for n in range(10_000)))
     store = state.store()
     data_id = store.save_data(tickets.to_json(), None, tickets.name)
     desk = store.latest_desk()

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -23,6 +25,12 @@ SPEED = "200"       # simulated seconds per real one: slow enough to see a run w
 
 @pytest.fixture(scope="session")
 def chromium():
+    with open_chromium() as browser:
+        yield browser
+
+
+@contextmanager
+def open_chromium() -> Iterator[Browser]:
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not path:
         pytest.fail("No Chromium found: install it (Debian: apt-get install chromium) or set CHROMIUM to its path.")
@@ -34,14 +42,20 @@ def chromium():
 
 @pytest.fixture
 def address(tmp_path):
-    """The address of a playground that was just started, as soon as it answers."""
+    with serve(tmp_path) as started:
+        yield started
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """The address of a playground that was just started, as soon as it answers; its store and log are in `folder`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("ANTHROPIC_", "PLAYGROUND_"))}
-    environment |= {"PLAYGROUND_STORE": str(tmp_path / "runs.sqlite"), "PLAYGROUND_SPEED": SPEED}
-    with open(tmp_path / "server.log", "w") as log:
+    environment |= {"PLAYGROUND_STORE": str(folder / "runs.sqlite"), "PLAYGROUND_SPEED": SPEED}
+    with open(folder / "server.log", "w") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}",
              "--server.fileWatcherType=none"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
@@ -51,7 +65,7 @@ def address(tmp_path):
     finally:
         server.terminate()
         server.wait(20)
-    told = (tmp_path / "server.log").read_text()
+    told = (folder / "server.log").read_text()
     assert "Traceback" not in told, told
 
 

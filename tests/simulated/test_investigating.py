@@ -1,7 +1,6 @@
 """The simulated agent in a tool loop: it works from the conversation alone, with renamed, missing and failing tools."""
 
 import json
-import time
 from collections import Counter
 
 import pytest
@@ -207,14 +206,13 @@ def test_a_forced_tool_is_called():
     assert reply.body["content"][0]["name"] == "read_ticket"
 
 
-def test_two_hundred_turns_stay_quick():
+def test_two_hundred_tickets_are_each_read_once():
     more = "More words about it. " * 30
     many = {f"N-{i}": {"ticket_id": f"N-{i}", "subject": f"s {i}", "customer_id": "C", "product": "P",
                        "body": f"{SAID[CAUSES[i % 15]]} Number {i}. {more}"} for i in range(200)}
     page = [{k: t[k] for k in ("ticket_id", "subject")} for t in many.values()]
     tools = ((LIST[0], lambda **given: {"total": 200, "next_offset": None, "tickets": page}),
              (READ[0], lambda ticket_id: many[ticket_id]), TALLY)
-    started = time.process_time()
     _, calls, turns = investigate(tools, most=210)
-    assert turns > 200
-    assert time.process_time() - started < 10
+    read = [given["ticket_id"] for name, given in calls if name == "read_ticket"]
+    assert turns > 200 and read == list(many)

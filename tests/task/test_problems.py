@@ -106,7 +106,7 @@ def test_a_step_that_cannot_be_sent_is_found(step, field, value):
 def test_max_tokens_is_held_against_the_chosen_model():
     small = DESIGN.with_step("merge", model="claude-haiku-4-5", max_tokens=64_001)
     found, = problems(small)
-    assert found.text == "max_tokens is 64001; Haiku 4.5 takes a whole number from 1 to 64,000"
+    assert found.text == "64001 is not possible; Haiku 4.5 takes a whole number from 1 to 64,000"
     assert problems(small.with_step("merge", max_tokens=64_000)) == []
 
 

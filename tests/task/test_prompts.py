@@ -45,7 +45,10 @@ def test_a_long_body_keeps_both_ends_and_says_what_was_left_out():
 
 
 def test_half_a_surrogate_pair_in_a_ticket_can_still_be_sent():
-    render_ticket(ticket("T-\ud800", "x\udfff", subject="\ud83d")).encode("utf-8")
+    text = render_ticket(ticket("T-\ud800", "x\udfff", subject="\ud83d"))
+    assert text.encode("utf-8") == (
+        '<ticket id="T-\N{REPLACEMENT CHARACTER}">\n<subject>\N{REPLACEMENT CHARACTER}</subject>\n'
+        '<body>x\N{REPLACEMENT CHARACTER}</body>\n</ticket>').encode()
 
 
 def test_labels_are_listed_with_their_counts():

@@ -86,6 +86,12 @@ def test_customers_are_ordered_by_revenue_and_unknown_ones_last():
         ("C-1", 2, True), ("C-3", 1, True), ("C-2", 1, True), ("C-9", 1, False)]
 
 
+def test_a_customer_spelled_in_another_case_is_one_customer_by_the_databases_id():
+    tickets = [ticket(f"T-{i}", customer=c) for i, c in enumerate(["c-1", "C-1", "x-9", "X-9"])]
+    assert [(c.id, c.name, c.tickets) for c in affected(tickets, catalog())] == [
+        ("C-1", "Oak Dental", 2), ("X-9", "", 1), ("x-9", "", 1)]
+
+
 def test_products_are_named_by_the_database_most_frequent_first():
     tickets = [ticket(f"T-{i}", product=p) for i, p in enumerate(["P-9", "P-1", "Invoices", "P-2", ""])]
     assert product_names(tickets, catalog()) == ("Invoices", "Calendar", "P-9")
@@ -95,6 +101,20 @@ def test_incidents_of_tickets_come_by_the_names_we_know():
     assert incidents_of(TICKETS.tickets, catalog()) == [{
         "product": "Invoices", "id": "I-1", "started": "2026-03-01", "ended": "2026-03-02",
         "title": "Cards charged twice", "detail": "The payment job ran two times"}]
+
+
+def test_each_of_two_products_with_one_name_has_its_own_incidents():
+    database = open_catalog([
+        ("products.csv", b"product_id,name\nP-1,Invoices\nP-2,Invoices\n"),
+        ("incidents.csv", b"incident_id,product_id,title\nI-1,P-1,old\nI-2,P-2,new\nI-3,P-2,newer\n")])
+    given = [ticket(f"T-{i}", product=p) for i, p in enumerate(["P-2", "p-2"])]
+    assert [i["id"] for i in incidents_of(given, database)] == ["I-2", "I-3"]
+    assert product_names([*given, ticket("T-3", product="P-1")], database) == ("Invoices",)
+
+
+def test_a_product_given_by_id_and_by_name_has_its_incidents_once():
+    given = [ticket("T-1", product="P-1"), ticket("T-2", product="Invoices")]
+    assert [i["id"] for i in incidents_of(given, catalog())] == ["I-1"]
 
 
 @pytest.mark.parametrize(("stored", "amount"),

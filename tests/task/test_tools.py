@@ -1,7 +1,6 @@
 """The agent's tools: what they return, what they refuse, and how they keep results small."""
 
 import json
-import time
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -127,7 +126,7 @@ def test_an_empty_search_is_refused(query):
 
 def test_tally_counts_tickets_and_customers_exactly():
     given = {"T-1": "Duplicate charge", "T-2": "duplicate  charge", "T-4": "duplicate charge", "T-3": "wrong time zone"}
-    result = tools.tally(TICKETS, [{"ticket_id": key, "cause": cause} for key, cause in given.items()])
+    result = tools.tally(TICKETS, catalog(), [{"ticket_id": key, "cause": cause} for key, cause in given.items()])
     assert result == {
         "total_tickets": 6, "assigned": 4, "unassigned": 2, "unknown_ticket_ids": [], "repeated_ticket_ids": [],
         "causes": [
@@ -138,28 +137,37 @@ def test_tally_counts_tickets_and_customers_exactly():
 
 def test_tally_reports_unknown_and_repeated_ids_and_counts_neither():
     pairs = [("T-1", "a"), ("T-99", "a"), ("T-1", "b")]
-    result = tools.tally(TICKETS, [{"ticket_id": key, "cause": cause} for key, cause in pairs])
+    result = tools.tally(TICKETS, catalog(), [{"ticket_id": key, "cause": cause} for key, cause in pairs])
     assert (result["unknown_ticket_ids"], result["repeated_ticket_ids"]) == (["T-99"], ["T-1"])
     assert [(c["cause"], c["count"]) for c in result["causes"]] == [("a", 1)]
 
 
+def test_a_search_looks_past_typography():
+    told = TicketSet("t", (ticket("T-1", "It won\N{RIGHT SINGLE QUOTATION MARK}t pre\N{SOFT HYPHEN}load"),))
+    assert tools.search_tickets(told, "won't preload")["total"] == 1
+
+
+def test_tally_counts_a_customer_spelled_in_another_case_once():
+    two = TicketSet("two", (ticket("T-1", customer="C-1"), ticket("T-2", customer="c-1")))
+    result = tools.tally(two, catalog(), [{"ticket_id": key, "cause": "a"} for key in ("T-1", "T-2")])
+    assert (result["causes"][0]["count"], result["causes"][0]["customers"]) == (2, 1)
+
+
 def test_tally_says_how_many_ids_it_does_not_show():
-    result = tools.tally(TICKETS, [{"ticket_id": f"X-{i}" * 50, "cause": "a"} for i in range(10_000)])
-    assert result["unknown_ticket_ids"][-1] == "and 9980 more" and len(json.dumps(result)) < 3_000
+    result = tools.tally(TICKETS, catalog(), [{"ticket_id": f"X-{i}" * 50, "cause": "a"} for i in range(10_000)])
+    assert result["unknown_ticket_ids"][-1] == "and 9,980 more" and len(json.dumps(result)) < 3_000
 
 
-def test_tally_of_ten_thousand_causes_takes_no_time_and_stays_small():
+def test_tally_of_ten_thousand_causes_stays_small():
     many = TicketSet("many", tuple(ticket(f"T-{i}") for i in range(10_000)))
-    started = time.perf_counter()
-    result = tools.tally(many, [{"ticket_id": f"T-{i}", "cause": f"cause {i}"} for i in range(10_000)])
-    assert time.perf_counter() - started < 2
+    result = tools.tally(many, catalog(), [{"ticket_id": f"T-{i}", "cause": f"cause {i}"} for i in range(10_000)])
     assert result["assigned"] == 10_000 and "of 10000 causes shown" in result["note"]
     assert len(json.dumps(result)) < tools.RESULT_LIMIT + 200
 
 
 def test_one_cause_with_long_ids_stays_small_too():
     long = TicketSet("long", tuple(ticket(f"{i:03d}" + "x" * 400) for i in range(200)))
-    result = tools.tally(long, [{"ticket_id": t.key, "cause": "a"} for t in long.tickets])
+    result = tools.tally(long, catalog(), [{"ticket_id": t.key, "cause": "a"} for t in long.tickets])
     assert result["causes"][0]["count"] == 200 and len(json.dumps(result)) < tools.RESULT_LIMIT
     assert result["causes"][0]["note"] == "12 of 200 ticket_ids shown; all are counted"
 
@@ -171,7 +179,7 @@ def test_one_cause_with_long_ids_stays_small_too():
 ])
 def test_tally_refuses_what_it_cannot_count(assignments, reason):
     with pytest.raises(ValueError, match=reason):
-        tools.tally(TICKETS, assignments)
+        tools.tally(TICKETS, catalog(), assignments)
 
 
 def test_look_ups_return_the_databases_own_row():

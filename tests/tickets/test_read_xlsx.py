@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from openpyxl.styles import Font
 
 from lib.errors import UnreadableFile
-from lib.tickets import read_table, read_tables
+from lib.tickets import Table, read_table, read_tables
 from lib.tickets.xlsx_reader import read_xlsx
 
 
@@ -191,22 +191,40 @@ def test_what_is_no_workbook_is_refused_in_one_line(data, says):
 
 
 GOOD = saved(book_of(["id", "body"], ["1", "x"], [2, 3.5]))
+GOOD_TABLE = Table("a.xlsx", ("id", "body"), (("1", "x"), ("2", "3.5")))
+
+
+def read_or_refused(data):
+    """The table, or None for a refusal, which names the file in one line."""
+    try:
+        return read_table("a.xlsx", data)
+    except UnreadableFile as refusal:
+        assert "a.xlsx" in str(refusal) and "\n" not in str(refusal)
+        return None
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(GOOD) - 1), st.binary(min_size=1, max_size=8))
-def test_a_damaged_workbook_gives_a_table_or_one_refusal(at, noise):
-    try:
-        read_table("a.xlsx", GOOD[:at] + noise + GOOD[at + len(noise):])
-    except UnreadableFile:
-        pass
+def test_a_damaged_workbook_gives_the_same_table_or_one_refusal(at, noise):
+    assert read_or_refused(GOOD[:at] + noise + GOOD[at + len(noise):]) in (GOOD_TABLE, None)
+
+
+NONSENSE = st.integers(0, 600), st.sampled_from([b"", b"9", b"x", b'"', b"-1", b"e", b"1e999"])
+
+
+def with_nonsense(part, at, noise):
+    return with_part(GOOD, part, lambda xml: xml[:at] + noise + xml[at + 1:])
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from([SHEET, "xl/workbook.xml", "xl/styles.xml", "xl/_rels/workbook.xml.rels"]),
-       st.integers(0, 600), st.sampled_from([b"", b"9", b"x", b'"', b"-1", b"e", b"1e999"]))
-def test_a_workbook_with_nonsense_in_a_part_gives_a_table_or_one_refusal(part, at, noise):
-    try:
-        read_table("a.xlsx", with_part(GOOD, part, lambda xml: xml[:at] + noise + xml[at + 1:]))
-    except UnreadableFile:
-        pass
+@given(st.sampled_from(["xl/workbook.xml", "xl/styles.xml", "xl/_rels/workbook.xml.rels"]), *NONSENSE)
+def test_nonsense_beside_the_sheet_gives_the_same_table_or_one_refusal(part, at, noise):
+    assert read_or_refused(with_nonsense(part, at, noise)) in (GOOD_TABLE, None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(*NONSENSE)
+def test_nonsense_in_the_sheet_gives_text_in_every_cell_or_one_refusal(at, noise):
+    table = read_or_refused(with_nonsense(SHEET, at, noise))
+    if table:
+        assert all(len(row) == len(table.columns) and all(type(cell) is str for cell in row) for row in table.rows)

@@ -1,7 +1,6 @@
 """From a table to tickets: the right columns without a click, a key for every row, texts that lose no word."""
 
 import json
-import time
 
 import pytest
 
@@ -220,13 +219,6 @@ def test_plain_text_with_angle_brackets_is_left_alone(text):
 @pytest.mark.parametrize("text", ["<p>a <script>never closed, words here", "<p>a <!-- never closed, words here"])
 def test_what_is_never_closed_swallows_nothing(text):
     assert "words here" in html_to_text(text)
-
-
-@pytest.mark.parametrize("piece", ["<script>", "<!--", "<a ", "<a '\"", '<a "', "<p", "</", "&#", "<a href='", "<<"])
-def test_hostile_html_is_read_in_linear_time(piece):
-    started = time.perf_counter()
-    html_to_text("<p>" + piece * 50_000)
-    assert time.perf_counter() - started < 3
 
 
 def test_an_embedded_picture_in_plain_text_is_left_out_and_told():

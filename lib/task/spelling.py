@@ -8,10 +8,10 @@ import unicodedata
 # U+200D stay: several scripts spell with them.
 _UNSEEN = [0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF]
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
-_PLAINER = {**dict.fromkeys(_UNSEEN), **dict.fromkeys(_CONTROLS, " "), **dict.fromkeys(map(ord, "‘’‚"), "'"),
-            **dict.fromkeys(map(ord, "“”„"), '"'), **dict.fromkeys(map(ord, "‐‑‒–—"), "-")}
+_SAME = {**dict.fromkeys(_UNSEEN), **dict.fromkeys(_CONTROLS, " "), **dict.fromkeys(map(ord, "‘’‚"), "'"),
+         **dict.fromkeys(map(ord, "“”„"), '"'), **dict.fromkeys(map(ord, "‐‑‒–—"), "-")}
 
 
-def plain(text: str) -> str:
+def one_spelling(text: str) -> str:
     """NFKC, lower case, straight quotes, plain hyphens, single spaces, and no characters that nobody sees."""
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAINER).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_SAME).casefold().split())
