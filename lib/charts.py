@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from lib.runs.store import CallRow
 
 SHAPE_COLOURS = {"pipeline": "#2a7fc9", "agent": "#d9620f"}
-STEP_COLOURS = {"label": "#2a7fc9", "merge": "#3f9d9e", "summary": "#8a5cd1", "agent": "#d9620f"}
+STEP_COLOURS = {"label": "#2a7fc9", "merge": "#1f66ab", "summary": "#7090b5", "agent": "#d9620f"}   # blues: pipeline
 TOKEN_COLOURS = {"fresh input": "#6b4fd6", "cache write": "#b49013", "cache read": "#3aa38f", "output": "#b5283d"}
 
 MAX_MARKS = 2_000       # more makes the browser slow; a chart that leaves calls out says so
+TEXT = 12               # pixels; the theme's own is smaller
 LAW_POINTS = 60         # a parabola drawn through this many points looks smooth
 
 Calls = Mapping[str, Sequence["CallRow"]]    # shape -> its calls
@@ -27,23 +28,27 @@ Row = dict[str, Any]
 # --- growth: cumulative tokens or dollars, call after call -----------------------------------------------------------
 
 
-def growth_rows(calls: Calls, measure: str = "input") -> list[Row]:
+def growth_rows(calls: Calls, measure: str = "input", expected: tuple[float, float] | None = None) -> list[Row]:
     """One row per call that reported `measure` ("input" or "usd"), then the law's points and the crossover, per shape.
 
     `n` is the call's number, `total` the sum up to it. Calls without the figure are left out, never counted as 0.
+    `expected` (calls, total) is what the axes have room for from the first call on, so that nothing rescales.
     """
     rows: list[Row] = []
     for shape, shape_calls in calls.items():
         points = _points(shape, shape_calls, measure)
-        rows += thinned(points, MAX_MARKS // 4) + law_rows(shape, points)
+        rows += thinned(points, MAX_MARKS // 4) + law_rows(shape, shape_calls, measure)
+    if rows and expected:
+        rows.append({"kind": "room", "shape": rows[0]["shape"], "step": "", "n": expected[0], "amount": None,
+                     "total": expected[1]})
     return rows
 
 
 def _points(shape: str, calls: Sequence[CallRow], measure: str) -> list[Row]:
     rows, total = [], 0.0
     for call in calls:
-        amount = call.input if measure == "input" else call.usd
-        if amount is None:
+        amount = growth.amount_of(call, measure)
+        if amount is None or (call.error and not amount):       # refused, and billed as nothing
             continue
         total += amount
         rows.append({"kind": "call", "shape": shape, "step": call.step, "n": len(rows) + 1, "amount": amount,
@@ -51,28 +56,15 @@ def _points(shape: str, calls: Sequence[CallRow], measure: str) -> list[Row]:
     return rows
 
 
-def law_rows(shape: str, points: Sequence[Row]) -> list[Row]:
-    """Points of the law that `points` follow: c·N for labelling calls, a·T + d·T(T−1)/2 for the turns of a loop."""
-    return _loop_law(shape, points) if shape == "agent" else _map_law(shape, points)
-
-
-def _map_law(shape: str, points: Sequence[Row]) -> list[Row]:
-    labels = [p["amount"] for p in points if p["step"] == "label"]
-    if not labels:
+def law_rows(shape: str, calls: Sequence[CallRow], measure: str = "input") -> list[Row]:
+    """Points of the law that the calls follow: c·N for labelled tickets, a·T + d·T(T−1)/2 for the turns of a loop."""
+    law = growth.law_of(shape, calls, measure)
+    if law is None:
         return []
-    each = sum(labels) / len(labels)
-    return [_law_row(shape, n, each * n) for n in (0, len(labels))]
-
-
-def _loop_law(shape: str, points: Sequence[Row]) -> list[Row]:
-    if len(points) < 3:     # two turns fit any line
-        return []
-    law = growth.fit([p["amount"] for p in points])
-    turns = thinned(range(len(points) + 1), LAW_POINTS)
-    rows = [_law_row(shape, t, growth.cumulative(law.a, law.d, t)) for t in turns]
-    if law.crossover is not None and law.crossover + 1 <= len(points):
-        at = law.crossover + 1      # the first turn carries no history
-        rows.append({**_law_row(shape, at, growth.cumulative(law.a, law.d, at)), "kind": "crossover"})
+    counts = thinned(range(law.n + 1), LAW_POINTS) if law.d else (0, law.n)
+    rows = [_law_row(shape, n * law.calls / law.n, law.total(n)) for n in counts]
+    if law.overtaken_from:
+        rows.append({**_law_row(shape, law.even_at, law.total(law.even_at)), "kind": "crossover"})
     return rows
 
 
@@ -88,8 +80,8 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
     if measure == "usd":
         title, label = "cumulative dollars", "'$' + format(datum.value, '~g')"
     base = alt.Chart().encode(
-        x=alt.X("n:Q", title="calls (the agent's: turns)", axis=alt.Axis(tickMinStep=1, grid=False)),
-        y=alt.Y("total:Q", title=title, axis=alt.Axis(labelExpr=label, tickCount=5)),
+        x=alt.X("n:Q", title="number of calls", axis=_axis(tickMinStep=1, grid=False)),
+        y=alt.Y("total:Q", title=title, axis=_axis(labelExpr=label, tickCount=5)),
         color=_colour("shape", SHAPE_COLOURS),
     )
     exact = ",.0f" if measure == "input" else "$.6f"
@@ -97,13 +89,14 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
         alt.Tooltip("shape:N"), alt.Tooltip("step:N"), alt.Tooltip("n:Q", title="call"),
         alt.Tooltip("amount:Q", title="this call", format=exact), alt.Tooltip("total:Q", title="so far", format=exact)])
     law = base.transform_filter("datum.kind == 'law'").mark_line(strokeWidth=2, opacity=0.55)
+    room = base.transform_filter("datum.kind == 'room'").mark_point(opacity=0)
     crossing = base.transform_filter("datum.kind == 'crossover'").encode(tooltip=[
-        alt.Tooltip("n:Q", title="history has cost as much as the fixed part at turn", format=".1f")])
+        alt.Tooltip("n:Q", title="history has cost as much as the instructions at turn", format=".1f")])
     cross_line = crossing.mark_rule(strokeDash=[4, 4], opacity=0.7).encode(y=alt.value(0), y2=alt.value("height"))
     # left of its line, where a rising curve has not been yet
-    cross_text = crossing.mark_text(align="right", dx=-6, baseline="top").encode(
-        y=alt.value(4), text=alt.value("history overtakes"))
-    return _finished(alt.layer(law, points, cross_line, cross_text))
+    cross_text = crossing.mark_text(align="right", dx=-6, baseline="top", fontSize=TEXT).encode(
+        y=alt.value(4), text=alt.value(["from here, history costs", "more than the instructions"]))
+    return _finished(alt.layer(law, points, room, cross_line, cross_text))
 
 
 # --- timeline: one bar per call --------------------------------------------------------------------------------------
@@ -147,10 +140,10 @@ def timeline_spec() -> dict[str, Any]:
     import altair as alt
 
     chart = alt.Chart().mark_bar(cornerRadius=2, stroke=None).encode(
-        x=alt.X("start:Q", title="seconds since the run's first call", axis=alt.Axis(grid=True)),
+        x=alt.X("start:Q", title="seconds since the run's first call", axis=_axis(grid=True)),
         x2="end:Q",
         y=alt.Y("lane:N", title=None, sort=None, scale=alt.Scale(paddingInner=0.25),
-                axis=alt.Axis(labelOverlap=False)),
+                axis=_axis(labelOverlap=False)),
         color=_colour("step", STEP_COLOURS),
         tooltip=[alt.Tooltip("lane:N"), alt.Tooltip("step:N"),
                  alt.Tooltip("start:Q", title="started at (s)", format=".2f"),
@@ -184,8 +177,8 @@ def token_spec() -> dict[str, Any]:
     import altair as alt
 
     chart = alt.Chart().mark_bar(cornerRadius=2).encode(
-        x=alt.X("tokens:Q", title="tokens", axis=alt.Axis(labelExpr="format(datum.value, '~s')")),
-        y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS), axis=alt.Axis(labelOverlap=False)),
+        x=alt.X("tokens:Q", title="tokens", axis=_axis(labelExpr="format(datum.value, '~s')")),
+        y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS), axis=_axis(labelOverlap=False)),
         color=_colour("kind", TOKEN_COLOURS),
         order=alt.Order("order:Q"),
         tooltip=[alt.Tooltip("step:N"), alt.Tooltip("kind:N"), alt.Tooltip("tokens:Q", format=",.0f")])
@@ -203,10 +196,17 @@ def thinned(rows: Sequence[Any], most: int) -> list[Any]:
     return [rows[round(i * step)] for i in range(most)]
 
 
+def _axis(**options: Any) -> Any:
+    import altair as alt
+
+    return alt.Axis(labelFontSize=TEXT, titleFontSize=TEXT, **options)
+
+
 def _colour(field: str, colours: Mapping[str, str]) -> Any:
     import altair as alt
 
-    legend = alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1, symbolStrokeWidth=0)
+    legend = alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1, symbolStrokeWidth=0,
+                        labelFontSize=TEXT)
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     return alt.Color(f"{field}:N", scale=scale, legend=legend)
 

@@ -6,7 +6,8 @@ from lib.ui import frame, preview, uploads
 
 frame.page("data")
 
-st.title("Data", anchor=False)
+with st.container(horizontal=True):
+    st.title("Data", anchor=False, width="content")
 preview.whose_data()
 
 st.header("Tickets", anchor=False)

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from lib.ui import answer, calls, editors, frame, launch, live, pictures, state
+from lib.ui import answer, calls, editors, frame, launch, live, pictures, recent, state
 
 TABS = ("Answer", "Calls", "Timeline", "Checks", "Prompts & tools")
 
 frame.page("run")
 launch.header("run", editors.refresh_problems())
+runs = state.group()
+recent.shown(runs)
 live.live("run")
 
-runs = state.group()
-answer.changes(runs)
 tabs = dict(zip(TABS, st.tabs(TABS, key="run.tabs", on_change="rerun"), strict=True))
 opened = next((name for name, tab in tabs.items() if tab.open), TABS[0])
 with tabs[opened]:

@@ -11,9 +11,10 @@ from lib.runs.store import CallRow
 
 
 def call(step="agent", started=0.0, seconds=2.0, tokens=100, usd=0.001, **more) -> CallRow:
-    given = {"write_5m": 0, "write_1h": 0, "cache_read": 0, "output": 10, "thinking": 0, **more}
-    return CallRow(id=0, run_id="r", step=step, subject="", model="m", started=started, seconds=seconds,
-                   stop_reason="end_turn", fresh=tokens, usd=usd, attempts=1, error="", **given)
+    given = {"write_5m": 0, "write_1h": 0, "cache_read": 0, "output": 10, "thinking": 0, "subject": "", "error": "",
+             **more}
+    return CallRow(id=0, run_id="r", step=step, model="m", started=started, seconds=seconds,
+                   stop_reason="end_turn", fresh=tokens, usd=usd, attempts=1, **given)
 
 
 def loop(turns: int, a: int = 1_000, d: int = 200) -> list[CallRow]:
@@ -36,7 +37,8 @@ def test_the_agents_law_ends_where_its_points_end():
 
 
 def test_the_pipelines_law_is_a_straight_line_over_its_labelling_calls():
-    calls = [call("label", tokens=500), call("label", tokens=700), call("merge", tokens=9_000)]
+    calls = [call("label", tokens=500, subject="1"), call("label", tokens=700, subject="2"),
+             call("merge", tokens=9_000)]
     law = rows_of(charts.growth_rows({"pipeline": calls}), "law", "pipeline")
     assert [(p["n"], p["total"]) for p in law] == [(0, 0), (2, 1_200)]
 
@@ -57,6 +59,22 @@ def test_two_turns_have_no_law():
 def test_a_call_that_reported_nothing_is_left_out_and_not_drawn_as_zero():
     calls = [call(tokens=100), call(tokens=None), call(tokens=300)]
     assert [r["total"] for r in rows_of(charts.growth_rows({"agent": calls}), "call")] == [100, 400]
+
+
+def test_a_call_that_was_refused_and_billed_as_nothing_is_no_point():
+    refused = call(tokens=0, usd=0.0, error="529 overloaded")
+    assert [r["n"] for r in rows_of(charts.growth_rows({"agent": [call(), refused, call()]}), "call")] == [1, 2]
+
+
+def test_the_axes_have_room_for_what_is_expected():
+    rows = charts.growth_rows({"agent": loop(2)}, expected=(46, 650_000))
+    assert [(r["n"], r["total"]) for r in rows_of(rows, "room")] == [(46, 650_000)]
+
+
+def test_steps_of_the_pipeline_look_alike_and_kinds_of_tokens_like_nothing_else():
+    assert charts.STEP_COLOURS["agent"] == charts.SHAPE_COLOURS["agent"]
+    assert charts.STEP_COLOURS["label"] == charts.SHAPE_COLOURS["pipeline"]
+    assert not set(charts.TOKEN_COLOURS.values()) & set(charts.STEP_COLOURS.values())
 
 
 def test_an_unpriced_run_has_no_dollar_points():

@@ -33,7 +33,7 @@ class TableInfo:
 
 
 class Catalog:
-    """Safe to use from many threads. Ids are compared as text, exactly: "0071" is not 71."""
+    """Safe to use from many threads. Ids are compared as text: "0071" is not 71."""
 
     def __init__(self, connection: sqlite3.Connection, name: str, tables: dict[str, TableInfo], roles: Roles,
                  notes: Sequence[str] = ()):
@@ -61,7 +61,9 @@ class Catalog:
     # --- look-ups ---
 
     def customer(self, id: str) -> Row | None:
-        return self._first(self.roles.customers, str(id).strip())
+        """By exact id; else by the only id that differs from it in upper and lower case alone."""
+        role, text = self.roles.customers, str(id).strip()
+        return self._first(role, text) or self._only(role, text)
 
     def product(self, id_or_name: str) -> Row | None:
         """By exact id; else by id, then by name, where upper and lower case are the same."""
@@ -140,6 +142,14 @@ class Catalog:
             return None
         found = self._index(role.table, column or role.key, fold).get(text.casefold() if fold else text)
         return self._at(role.table, found[:1])[0] if found else None
+
+    def _only(self, role: Role | None, text: str) -> Row | None:
+        """The row with this id in upper or lower case, None where several ids are spelled so."""
+        row = self._first(role, text, fold=True)
+        if not role or not row:
+            return None
+        same = self._index(role.table, role.key, fold=False).get(id_text(row[role.key]), [])
+        return row if same == self._index(role.table, role.key, fold=True)[text.casefold()] else None
 
     def _product_names(self, text: str) -> list[str]:
         row, role = self.product(text), self.roles.products

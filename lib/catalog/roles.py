@@ -1,11 +1,15 @@
-"""Which table is customers, products or incidents, and which of its columns holds what: guessed from their names."""
+"""Which table is customers, products or incidents, and which of its columns holds what: guessed from their names, and
+for customers from the ids that tickets name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lib.catalog.guard import quoted
+from lib.errors import InputError
 from lib.tickets.names import named, plain, words
 
 
@@ -97,6 +101,44 @@ def role_for(role: str, table: str, columns: Sequence[str]) -> Role:
     key = named(columns, (*kind.own_keys, *kind.keys)) or columns[0]
     fields = {name: named(columns, wanted, {key}) for name, wanted in kind.fields.items()}
     return Role(table, key, {name: column for name, column in fields.items() if column})
+
+
+IDS_LOOKED_FOR = 200
+GUESS_SECONDS = 3.0
+
+Query = Callable[[str, Sequence[Any]], list[dict[str, Any]]]
+
+
+def customers_by_values(query: Query, tables: Mapping[str, Sequence[str]], ids: Sequence[str]) -> Role | None:
+    """The column that holds at least half of the customer ids that tickets name; None when no column does.
+
+    `query(sql, params)` gives rows. Of several such columns the one with the most ids wins, then the one whose values
+    are unique, as a key's are, then the table that looks most like customers. Columns are tried for GUESS_SECONDS.
+    """
+    wanted = list(dict.fromkeys(id.lower() for id in ids))[:IDS_LOOKED_FOR]
+    found, end = [], time.monotonic() + GUESS_SECONDS
+    likely = sorted(tables, key=lambda name: -_score(_KINDS["customers"], name, tables[name]))
+    for table, column in ((name, column) for name in likely for column in tables[name]):
+        if time.monotonic() > end:
+            break
+        hits, unique = _held(query, table, column, wanted)
+        if wanted and 2 * hits >= len(wanted):
+            found.append(((hits, unique), table, column))
+    if not found:
+        return None
+    _, table, column = max(found, key=lambda entry: entry[0])      # the first of equals: the likeliest table
+    return replace(role_for("customers", table, tables[table]), key=column)
+
+
+def _held(query: Query, table: str, column: str, wanted: Sequence[str]) -> tuple[int, bool]:
+    """How many of the wanted ids the column holds, and whether no row repeats one of them."""
+    value, marks = f"lower(trim({quoted(column)}))", ", ".join("?" * len(wanted))
+    try:
+        rows = query(f"SELECT count(*) AS n, count(DISTINCT {value}) AS d FROM {quoted(table)} "
+                     f"WHERE {value} IN ({marks})", wanted)
+    except InputError:      # it took too long
+        return 0, False
+    return rows[0]["d"], rows[0]["n"] == rows[0]["d"]
 
 
 def _score(kind: _Kind, table: str, columns: Sequence[str]) -> float:

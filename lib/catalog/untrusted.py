@@ -15,6 +15,7 @@ from lib.errors import UnreadableFile
 from lib.tickets.table import one_line
 
 MAX_TABLES = 500
+MAX_COLUMNS = 100_000       # of all tables together
 VIEW_ROWS = 100_000         # a view that gives more is left out
 VIEW_SECONDS = 2.0          # of one view
 VIEWS_SECONDS = 4.0        # of all
@@ -49,11 +50,24 @@ def _read(name: str, connection: sqlite3.Connection, data: bytes, notes: list[st
     budget = _Budget(4 * len(data) + 8 * 2**20)
     plain = [title for kind, title, sql in objects if kind == "table" and not _is_virtual(sql)]
     made = {title: sql or "" for kind, title, sql in objects if title not in plain}
+    _check_columns(name, connection, plain)
     found = _tables(connection, plain, budget, notes)
     found += _views(connection, made, budget, deadline, notes)
     if not found:
         raise UnreadableFile(f"{name} holds no table" + (f": {notes[-1]}" if notes else ""))
     return found, notes
+
+
+def _check_columns(name: str, connection: sqlite3.Connection, titles: list[str]) -> None:
+    columns = 0
+    for title in titles:
+        try:
+            columns += len(connection.execute(f"SELECT * FROM {quoted(title)} LIMIT 0").description)
+        except sqlite3.Error:
+            continue        # reading it will say why
+        if columns > MAX_COLUMNS:
+            raise UnreadableFile(f"{name} has more than {MAX_COLUMNS:,} columns in its {len(titles):,} tables: export "
+                                 "only the tables that matter, or as CSV")
 
 
 def _is_virtual(sql: str | None) -> bool:

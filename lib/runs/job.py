@@ -44,7 +44,8 @@ class Runs:
               connect: Connect, source: str, connection_name: str, desk: str = "") -> str:
         """Begins one run per shape at once and returns the id of their group. Connecting happens in the background."""
         group = secrets.token_urlsafe(9)
-        listed = prices.prices_for(sorted({s.model for s in design.steps.values()}))
+        # what somebody's own server charges is not known, whatever its models are called
+        listed = prices.prices_for([] if source == "server" else sorted({s.model for s in design.steps.values()}))
         if not self._store.has_data(data_id):       # forgotten meanwhile; a resume will want it
             database = catalog.to_bytes() if catalog.tables else None
             data_id = self._store.save_data(tickets.to_json(), database, tickets.name)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 
-from lib.phrases import some
+from lib.phrases import plural, some
 from lib.task.report import Cause, Check
 from lib.task.spelling import one_spelling
 from lib.tickets.ticket import Ticket, TicketSet
@@ -83,7 +83,7 @@ def summary_tickets(cause: str, named: Sequence[str], members: Iterable[str]) ->
         return Check("summary ids", False, "the summary names no ticket", cause)
     if wrong:
         return Check("summary ids", False, f"not tickets of this cause: {some(wrong)}", cause)
-    return Check("summary ids", True, f"all {len(set(named))} tickets it names belong to the cause", cause)
+    return Check("summary ids", True, f"{plural(len(set(named)), 'ticket')} named, all of the cause", cause)
 
 
 def tickets_exist(named: Iterable[str], tickets: TicketSet) -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -21,47 +22,121 @@ HELP = {
     "write": "Input tokens written to the prompt cache, a little dearer.",
     "read": "Input tokens read from the prompt cache, much cheaper.",
     "attempts": "Times the request was sent: 429 and 5xx are tried again and cost nothing.",
+    "note": "asked again: the reply was not what was asked for and was sent back with the reason. Both are paid.",
 }
+SILENT = {"cache write": 0, "cache read": 0, "attempts": 1, "note": "", "error": ""}     # such columns are left out
+
+
+@dataclass(frozen=True)
+class Row:
+    """A call with its number within its run, in the order in which calls began."""
+
+    run: Run
+    call: CallRow
+    number: int
+    again: bool     # its reply was rejected, and the same was asked once more
 
 
 def calls(runs: list[Run]) -> None:
-    rows = [(r, c) for r in runs for c in state.calls(r.id)]
+    rows = [row for run in runs for row in _numbered(run)]
     if not rows:
         st.caption("Every call will be here as it happens, each with its exact request and reply.")
         return
-    rows = _filtered(rows)
-    priced = all(c.usd is not None for _, c in rows)
-    state_of_table = st.dataframe(
-        [_table_row(i, r, c, priced) for i, (r, c) in enumerate(rows[:SHOWN], start=1)],
-        hide_index=True, key="run.calls", on_select="rerun", selection_mode="single-row", height=360,
-        placeholder=fmt.NOT_REPORTED, column_config=_columns(priced), alt="Every call: step, tokens, cost, seconds")
-    if len(rows) > SHOWN:
-        st.caption(f"the first {SHOWN:,} of {len(rows):,} calls; filter to see others")
-    chosen = state_of_table["selection"]["rows"]
-    if chosen and chosen[0] < len(rows):
-        exchange(*rows[chosen[0]])
+    shown = _filtered(rows)
+    st.caption(_counts(rows))
+    if not shown:
+        st.caption("No call is left by these filters.")
+        return
+    opened = _table(shown[:SHOWN])
+    if len(shown) > SHOWN:
+        st.caption(f"the first {SHOWN:,} of {len(shown):,} calls; filter to see others")
+    if opened:
+        exchange(opened)
     else:
         st.caption("Select a row to see its exact request and reply.")
 
 
-def _filtered(rows: list[tuple[Run, CallRow]]) -> list[tuple[Run, CallRow]]:
-    shapes = list(dict.fromkeys(r.shape for r, _ in rows))
-    steps = list(dict.fromkeys(c.step for _, c in rows))
+def _numbered(run: Run) -> list[Row]:
+    ordered = sorted(state.calls(run.id), key=lambda c: (c.started, c.id))
+    again = _asked_again(run, ordered)
+    return [Row(run, call, number, call.id in again) for number, call in enumerate(ordered, start=1)]
+
+
+def _asked_again(run: Run, ordered: list[CallRow]) -> set[int]:
+    """The calls of a pipeline that answered, and whose reply was sent back with the reason."""
+    if run.shape != "pipeline":
+        return set()
+    last: dict[tuple[str, str], CallRow] = {}
+    found = set()
+    for call in ordered:
+        before = last.get((call.step, call.subject))
+        if before and not before.error and _sends_back(call):
+            found.add(before.id)
+        last[call.step, call.subject] = call
+    return found
+
+
+def _sends_back(call: CallRow) -> bool:
+    """Of two calls with one subject the later asks again; only batches of a merge may share theirs by chance."""
+    return call.step != "merge" or len(state.store().exchange(call.id)[0].get("messages", [])) > 1
+
+
+def _filtered(rows: list[Row]) -> list[Row]:
+    shapes = list(dict.fromkeys(r.run.shape for r in rows))
+    steps = list(dict.fromkeys(r.call.step for r in rows if r.call.step not in shapes))
+    failed = any(r.call.error for r in rows)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        shape = st.pills("Shape", shapes, key="run.filter.shape")
-        step = st.pills("Step", steps, key="run.filter.step")
-        failed = st.toggle("Only errors", key="run.filter.errors")
-    return [(r, c) for r, c in rows if (not shape or r.shape == shape) and (not step or c.step == step)
-            and (not failed or c.error)]
+        shape = st.pills("Shape", shapes, key="run.filter.shape") if len(shapes) > 1 else None
+        step = st.pills("Step", steps, key="run.filter.step") if len(steps) > 1 and shape != "agent" else None
+        if failed:
+            failed = st.toggle("Only errors", key="run.filter.errors")
+    return [r for r in rows if (not shape or r.run.shape == shape) and (not step or r.call.step == step)
+            and (not failed or r.call.error)]
 
 
-def _table_row(number: int, run: Run, call: CallRow, priced: bool) -> dict[str, Any]:
+def _counts(rows: list[Row]) -> str:
+    again, failed = sum(r.again for r in rows), sum(bool(r.call.error) for r in rows)
+    parts = [fmt.plural(len(rows), "call"), f"{failed:,} failed" if failed else "no call failed"]
+    if again:
+        parts.append(f"{fmt.plural(again, 'reply', 'replies')} rejected and asked again")
+    return " · ".join(parts)
+
+
+def _table(rows: list[Row]) -> Row | None:
+    """The table, and the row that is open: remembered by its call, since calls that end meanwhile move the rows."""
+    session, ids = st.session_state, [r.call.id for r in rows]
+    key = session.setdefault("_calls_key", "run.calls")
+    selected = session.get(key, {}).get("selection", {}).get("rows", [])
+    seen = session.get("_calls_seen", ids)      # what the browser shows, and so what it speaks of
+    opened = seen[selected[0]] if selected and selected[0] < len(seen) else None
+    now = [ids.index(opened)] if opened in ids else []
+    if now != list(selected):       # a table is told what is selected only when it is new
+        session["_calls_remade"] = session.get("_calls_remade", 0) + 1
+        key = session["_calls_key"] = f"run.calls.{session['_calls_remade']}"
+    session["_calls_seen"] = ids
+    priced = all(r.call.usd is not None for r in rows)
+    st.dataframe(_told([_cells(r, priced) for r in rows]), hide_index=True, key=key, on_select="rerun",
+                 selection_mode="single-row", selection_default={"selection": {"rows": now}}, height=360,
+                 placeholder=fmt.NOT_REPORTED, column_config=_columns(priced),
+                 alt="Every call: step, tokens, cost, seconds")
+    return rows[now[0]] if now else None
+
+
+def _cells(row: Row, priced: bool) -> dict[str, Any]:
+    call = row.call
     return {
-        "#": number, "shape": run.shape, "step": call.step, "about": call.subject, "seconds": call.seconds,
+        "#": row.number, "shape": row.run.shape, "step": call.step, "about": call.subject, "seconds": call.seconds,
         "stop reason": call.stop_reason or ("error" if call.error else "none"), "fresh input": call.fresh,
         "cache write": _sum(call.write_5m, call.write_1h), "cache read": call.cache_read, "output": call.output,
-        "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts, "error": call.error or "",
+        "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts,
+        "note": "asked again" if row.again else "", "error": visible(call.error or ""),
     }
+
+
+def _told(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the columns that say nothing in any row."""
+    mute = {name for name, silent in SILENT.items() if all(row[name] == silent for row in cells)}
+    return [{name: value for name, value in row.items() if name not in mute} for row in cells]
 
 
 def _sum(*parts: int | None) -> int | None:
@@ -75,25 +150,32 @@ def _columns(priced: bool) -> dict[str, Any]:
         ("fresh input", "fresh"), ("cache write", "write"), ("cache read", "read"), ("output", ""))}
     cost = {"cost": column.NumberColumn("cost", format="$%.6f")} if priced else {}
     return {**tokens, **cost, "seconds": column.NumberColumn("seconds", format="%.2f"),
+            "#": column.NumberColumn("#", width="small", help="Number of the call within its run, by when it began."),
             "stop reason": column.TextColumn("stop reason", help=HELP["stop"]),
-            "attempts": column.NumberColumn("attempts", help=HELP["attempts"])}
+            "attempts": column.NumberColumn("attempts", help=HELP["attempts"]),
+            "note": column.TextColumn("note", help=HELP["note"])}
 
 
 # --- one call --------------------------------------------------------------------------------------------------------
 
 
-def exchange(run: Run, call: CallRow) -> None:
+def exchange(row: Row) -> None:
     """The exact request and reply of a call; what it added since the call before is what is open."""
+    run, call = row.run, row.call
     request, reply = state.store().exchange(call.id)
     with st.container(border=True, key="run_exchange"):
-        st.markdown(f"**:{live.COLOUR.get(run.shape, 'gray')}[{run.shape.capitalize()}]** call {call.id}")
-        st.text(f"{call.step} · {call.subject or 'no subject'} · {call.model} · {fmt.seconds(call.seconds)} · "
+        st.markdown(f"**:{live.COLOUR.get(run.shape, 'gray')}[{run.shape.capitalize()}]** · call {row.number:,}")
+        st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)} · "
                 f"{fmt.exact(call.input)} input / {fmt.exact(call.output)} output tokens · {fmt.dollars(call.usd)}")
         left, right = st.columns(2)
         with left:
             _request(run, call, request)
         with right:
             _reply(call, reply)
+
+
+def _about(call: CallRow) -> str:
+    return " · ".join(visible(part) for part in (call.step, call.subject) if part)
 
 
 def _request(run: Run, call: CallRow, request: dict[str, Any]) -> None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
 
 from lib.runs.store import CallRow
 from lib.task.report import Cause, Customer, Report
 from lib.ui import format as fmt
-from lib.usage import growth
+from lib.usage.growth import Law, law_of
 
-SAME_FROM = 0.5     # share of common tickets (of all in either) from which two causes count as the same
-
+SAME_FROM = 0.5         # share of common tickets (of all in either) from which two causes count as the same
+MATCHED_WORDS = 4_000   # of two texts together; the time it takes grows with the square
 
 Show = Callable[[float | None], str]     # a figure as a person reads it
 
@@ -30,6 +31,13 @@ class Outcome:
     input: int | None
     output: int | None
     usd: float | None
+    unreported: int = 0         # calls that `input` leaves out
+    unpriced: int = 0           # calls that `usd` leaves out
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is an answer, and not just the part that was known when the run ended early."""
+        return self.report is not None and not self.report.partial
 
 
 def pairs(left: Report, right: Report) -> list[tuple[Cause | None, Cause | None]]:
@@ -50,8 +58,8 @@ def _overlap(a: Cause, b: Cause) -> float:
 
 
 def sentence(outcomes: list[Outcome]) -> str:
-    """The one line above the answers, written from the numbers; "" when no run has an answer yet."""
-    done = [o for o in outcomes if o.report]
+    """The one line above the answers, written from the numbers; "" when no run has a whole answer yet."""
+    done = [o for o in outcomes if o.complete]
     if len(done) == 2:
         return _both(*sorted(done, key=lambda o: o.shape != "pipeline"))
     return _one(done[0]) if done else ""
@@ -68,22 +76,22 @@ def _causes(count: int) -> str:
 
 def _one(outcome: Outcome) -> str:
     causes, calls = _causes(len(outcome.report.causes)), fmt.plural(outcome.calls, "call")
-    return (f"The {outcome.shape} named {causes} with {calls}, {fmt.short(outcome.input)} input tokens and "
+    return (f"The {outcome.shape} named {causes} with {calls}, {_tokens(outcome)} input tokens and "
             f"{_money(outcome)}; {_counts(outcome.report)}.")
 
 
 def _both(pipeline: Outcome, agent: Outcome) -> str:
-    return (f"{_effort(pipeline, agent)} for {_same(pipeline.report, agent.report)}; "
-            f"{_counts(agent.report, 'its')}.")
+    return f"{_effort(pipeline, agent)} for {_same(pipeline.report, agent.report)}; {_counts(agent.report)}."
 
 
 def _effort(pipeline: Outcome, agent: Outcome) -> str:
-    if not pipeline.input or not agent.input:
+    """Factors only where both sums are whole."""
+    if not pipeline.input or not agent.input or pipeline.unreported or agent.unreported:
         return "The agent and the pipeline have an answer, but not every call reported its tokens,"
     tokens = f"The agent sent {_factor(agent.input / pipeline.input)} the tokens of the pipeline"
-    if pipeline.usd and agent.usd is not None:
+    if pipeline.usd and agent.usd is not None and not pipeline.unpriced and not agent.unpriced:
         return f"{tokens} and cost {_factor(agent.usd / pipeline.usd)} as much"
-    return f"{tokens} (there is no price for its model)"
+    return f"{tokens} (not every call has a price)"
 
 
 def _factor(value: float) -> str:
@@ -97,43 +105,91 @@ def _same(left: Report, right: Report) -> str:
     return f"an answer that shares {_number(same)} of {_causes(max(len(left.causes), len(right.causes)))}"
 
 
-def _counts(report: Report, whose: str = "its") -> str:
+def _counts(report: Report) -> str:
     claimed = [c for c in report.causes if c.claimed is not None]
     if not claimed:
         return "its counts were made by code"
     right = sum(1 for c in claimed if c.claimed == c.count)
-    return f"{right} of {whose} {fmt.plural(len(claimed), 'count')} match the data"
+    if len(claimed) == 1:
+        return f"its one count {'matches' if right else 'does not match'} the data"
+    if right == len(claimed):
+        return f"all {right} counts match the data"
+    return f"{right or 'none'} of its {len(claimed)} counts {'matches' if right == 1 else 'match'} the data"
+
+
+def _tokens(outcome: Outcome) -> str:
+    return fmt.at_least(fmt.short(outcome.input), outcome.unreported)
 
 
 def _money(outcome: Outcome) -> str:
-    return "no known price" if outcome.usd is None else fmt.dollars(outcome.usd)
+    if outcome.usd is None:
+        return "no known price"
+    return fmt.at_least(fmt.dollars(outcome.usd), outcome.unpriced)
 
 
-def difference(before: Outcome, after: Outcome) -> str:
+def no_repeats(report: Report) -> str:
+    """Says that counting found nothing, where no cause has more than one ticket; else ""."""
+    count = len(report.causes)
+    if not count or any(cause.count > 1 for cause in report.causes):
+        return ""
+    these = "this one is" if count == 1 else f"these {_number(count)} are"
+    return f"No cause has more than one ticket{f'; {these} first by name' if report.other else ''}."
+
+
+def difference(before: Outcome, after: Outcome, same_data: bool = True) -> str:
     """One line on what a second run of the same shape changed: tokens, dollars, answer."""
-    parts = [_change("input tokens", before.input, after.input, fmt.short),
-             _change("cost", before.usd, after.usd, fmt.dollars),
-             _change("calls", before.calls, after.calls, fmt.exact)]
-    return f"{after.shape}: " + " · ".join(parts + [_answer_change(before.report, after.report)])
+    def money(usd: float | None) -> str:
+        return fmt.dollars(usd, beside=(before.usd, after.usd))
+    parts = [_change("input tokens", (before.input, before.unreported), (after.input, after.unreported), fmt.short),
+             _change("cost", (before.usd, before.unpriced), (after.usd, after.unpriced), money),
+             _change("calls", (before.calls, 0), (after.calls, 0), fmt.exact)]
+    return f"{after.shape}: " + " · ".join(parts + [_answer_change(before, after)] * same_data)
 
 
-def _change(what: str, old: float | None, new: float | None, show: Show) -> str:
-    if old is None or new is None:
-        return f"{what} {show(old)} → {show(new)}"
-    if old == new:
-        return f"{what} unchanged ({show(new)})"
-    share = f" ({(new - old) / old:+.0%})" if old and abs(new - old) >= 0.005 * old else ""
-    return f"{what} {show(old)} → {show(new)}{share}"
+Sum = tuple[float | None, int]      # of what is known, and how many calls it leaves out
 
 
-def _answer_change(before: Report | None, after: Report | None) -> str:
-    if not before or not after:
-        return "no answer to compare"
-    rows = pairs(before, after)
+def _change(what: str, old: Sum, new: Sum, show: Show) -> str:
+    (was, was_without), (now, now_without) = old, new
+    shown = f"{fmt.at_least(show(was), was_without)} → {fmt.at_least(show(now), now_without)}"
+    if was is None or now is None or was_without or now_without:
+        return f"{what} {shown}"
+    if was == now:
+        return f"{what} unchanged ({show(now)})"
+    share = f" ({(now - was) / was:+.0%})" if was and abs(now - was) >= 0.005 * was else ""
+    return f"{what} {shown}{share}"
+
+
+def _answer_change(before: Outcome, after: Outcome) -> str:
+    if not before.complete or not after.complete:
+        return "no whole answer to compare"
+    rows = pairs(before.report, after.report)
     same = sum(1 for a, b in rows if a and b and a.count == b.count)
     if same == len(rows):
         return "same causes and counts"
     return f"{same} of {len(rows)} causes with the same count"
+
+
+def edit(old: str, new: str) -> list[str]:
+    """The words that went ("- …") and came ("+ …"), each change after the words that stay around it.
+
+    A text that is mostly rewritten, or too long to match word by word, is shown as its old and its new lines.
+    """
+    before, after = old.split(), new.split()
+    if before == after:
+        return ["(only white space differs)"]
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if len(before) + len(after) > MATCHED_WORDS or matcher.ratio() < 0.5:
+        return [line for line in unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
+                if not line.startswith(("---", "+++", "@@"))]
+    lines = []
+    for group in matcher.get_grouped_opcodes(n=6):
+        for kind, i, i_end, j, j_end in group:
+            more = "… " if kind == "equal" and i == group[0][1] > 0 else ""
+            lines += [f"  {more}{' '.join(before[i:i_end])}"] if kind == "equal" else []
+            lines += [f"- {' '.join(before[i:i_end])}"] if kind in ("delete", "replace") else []
+            lines += [f"+ {' '.join(after[j:j_end])}"] if kind in ("insert", "replace") else []
+    return lines
 
 
 def marks(left: Cause | None, right: Cause | None) -> list[str]:
@@ -156,44 +212,40 @@ def law_lines(calls: dict[str, list[CallRow]], measure: str) -> list[str]:
 
     Always two lines, the pipeline's and the agent's; a line is blank while nothing is known.
     """
-    show = fmt.short if measure == "input" else fmt.dollars
-    unit = " tokens" if measure == "input" else ""
-    return [_map_law(calls.get("pipeline", []), measure, show, unit),
-            _loop_law(calls.get("agent", []), measure, show, unit)]
+    laws = {shape: law_of(shape, calls.get(shape, []), measure) for shape in ("pipeline", "agent")}
+    return [_map_line(laws["pipeline"], measure), _loop_line(laws["agent"], measure)]
 
 
-def _amounts(calls: list[CallRow], measure: str, step: str) -> list[float]:
-    amounts = (c.input if measure == "input" else c.usd for c in calls if c.step == step)
-    return [a for a in amounts if a is not None]
+def _map_line(law: Law | None, measure: str) -> str:
+    return f"Pipeline: {_amount(law.a, measure)} per ticket, a straight line." if law else ""
 
 
-def _map_law(calls: list[CallRow], measure: str, show: Show, unit: str) -> str:
-    each = _amounts(calls, measure, "label")
-    return f"Pipeline: {show(sum(each) / len(each))}{unit} per ticket, a straight line." if each else ""
-
-
-def _loop_law(calls: list[CallRow], measure: str, show: Show, unit: str) -> str:
-    turns = _amounts(calls, measure, "agent")
-    if len(turns) < 3:
+def _loop_line(law: Law | None, measure: str) -> str:
+    if law is None:
         return ""
-    law = growth.fit(turns)
-    line = f"Agent: every turn resends {show(law.a)}{unit} and adds {show(law.d)} that all later turns carry"
-    if law.crossover is not None and law.crossover + 1 <= len(turns):
-        line += f"; from turn {law.crossover + 1:.0f} on, history has cost more than the fixed part"
+    line = f"Agent: every turn resends {_amount(law.a, measure)} and adds {_amount(law.d, measure)} for all later turns"
+    if law.overtaken_from:
+        line += f"; from turn {law.overtaken_from} on, history has cost more than the instructions"
     return line + "."
 
 
+def _amount(number: float, measure: str) -> str:
+    return f"{fmt.short(number)} tokens" if measure == "input" else fmt.dollars(number)
+
+
 def customers_line(customers: Sequence[Customer]) -> str:
-    """"7 customers, 1 not in the database · 4 pro, 2 team · 6 EU · 2,340 a month"; what is unknown is left out."""
+    """"7 customers, 1 not in the database · Plans: 4 pro, 2 team · Regions: 6 EU · revenue 2,340 a month"; what is
+    unknown is left out."""
     known = [c for c in customers if c.known]
     unknown = len(customers) - len(known)
     head = fmt.plural(len(customers), "customer") + (f", {unknown} not in the database" if unknown else "")
     revenue = [c.monthly_revenue for c in known if c.monthly_revenue is not None]
-    money = f"{sum(revenue):,.0f} a month" if revenue else ""
-    return " · ".join(p for p in (head, _tally(c.plan for c in known), _tally(c.region for c in known), money) if p)
+    money = f"revenue {sum(revenue):,.0f} a month" if revenue else ""
+    parts = (head, _tally("Plans", (c.plan for c in known)), _tally("Regions", (c.region for c in known)), money)
+    return " · ".join(part for part in parts if part)
 
 
-def _tally(values: Iterable[str]) -> str:
+def _tally(what: str, values: Iterable[str]) -> str:
     counts = Counter(v for v in values if v)
     shown = [f"{n} {value}" for value, n in counts.most_common(4)]
-    return ", ".join(shown) + (" …" if len(counts) > 4 else "")
+    return f"{what}: {', '.join(shown)}{' …' if len(counts) > 4 else ''}" if shown else ""

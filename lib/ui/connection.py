@@ -11,8 +11,9 @@ import streamlit as st
 
 from lib.client import base_url
 from lib.errors import BaseUrlRefused
+from lib.models import MODELS
 from lib.runs.store import Run
-from lib.ui import state
+from lib.ui import outside, state
 
 KINDS = {"simulated": "Simulated", "live": "Anthropic API", "server": "Compatible server"}
 COLOURS = {"simulated": "gray", "live": "green", "server": "violet"}
@@ -29,6 +30,7 @@ class Choice:
     name: str
     connect: Callable[[], Any]
     problem: str = ""       # why it cannot be used yet
+    priced: bool = True     # Anthropic's list prices hold for what it answers
 
     def __repr__(self) -> str:
         return f"Choice({self.source}, {self.name})"
@@ -54,29 +56,47 @@ def _live() -> Choice:
     def connect() -> Any:
         from lib.client.connect import connect_api
         return connect_api(settings, key)
-    problem = "" if key else "The Anthropic API needs a key: enter one at the top right."
+    problem = "" if key else "The Anthropic API needs a key: open the badge at the top right."
     return Choice("live", "Anthropic API", connect, problem)
 
 
 def _server() -> Choice:
-    settings, key = state.settings(), _now()["server_key"]
+    settings, key, strangers = state.settings(), _now()["server_key"], state.shared()
     url, problem = _address()
 
     def connect() -> Any:
         from lib.client.connect import connect_server
+        if strangers:
+            outside.refuse_inside(url, settings.base_url)
         return connect_server(settings, url, key)
-    return Choice("server", url, connect, problem)
+    return Choice("server", url, connect, problem, priced=False)
 
 
 def _address() -> tuple[str, str]:
     """The base URL as requests use it, or as typed and why no request may go there."""
     typed = _now()["base_url"].strip()
     if not typed:
-        return "", "A compatible server needs its address: enter it at the top right."
+        return "", "A compatible server needs its address: open the badge at the top right."
     try:
-        return base_url.normalise(typed), ""
+        url = base_url.normalise(typed)
+        if state.shared():      # what a name stands for is looked up when the run connects
+            outside.refuse_inside(url, state.settings().base_url, resolve=outside.no_lookup)
+        return url, ""
     except BaseUrlRefused as reason:
         return typed, str(reason)
+
+
+def hint() -> str:
+    """What may go wrong though nothing stands in the way; "" when there is nothing to say."""
+    if _now()["kind"] != "server":
+        return ""
+    design, _ = state.design()
+    theirs = sorted({step.model for step in design.steps.values() if step.model in MODELS})
+    if not theirs:
+        return ""
+    verb = "is a name of Anthropic's models" if len(theirs) == 1 else "are names of Anthropic's models"
+    return (f"{', '.join(theirs)} {verb}; this server probably has others. "
+            "Type the name of its model as the model of each step, on the Design page.")
 
 
 def why_not_resumed(run: Run) -> str:
@@ -91,7 +111,7 @@ def why_not_resumed(run: Run) -> str:
 def picker(page: str) -> None:
     """The badge as a popover: who answers, and its settings."""
     now = _now()
-    with st.popover(KINDS[now["kind"]].lower(), icon=":material/cable:", help="who answers the calls"):
+    with st.popover(KINDS[now["kind"]], icon=":material/cable:", help="who answers the calls"):
         _remembered(st.radio, "Who answers?", page, "kind", options=list(KINDS), format_func=KINDS.get,
                     label_visibility="collapsed")
         {"simulated": _simulated_form, "live": _live_form, "server": _server_form}[now["kind"]](page)
@@ -124,8 +144,21 @@ def _server_form(page: str) -> None:
     _key_field(page, "server_key", "Key, if it wants one")
     for warning in [] if problem else base_url.warnings(url, _now()["server_key"]):
         st.text(f"⚠ {warning}")
-    st.caption("Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM … Type the name of its "
-               "model as the model of each step.")
+    if tip := hint():
+        st.text(f"⚠ {tip}")
+    st.caption("Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM … There are no list "
+               "prices for it.")
+
+
+def run_link(page: str) -> None:
+    """Where several people use one server: a link that shows the run and hands over nothing else."""
+    link = state.link_to_run() if state.shared() else ""
+    if not link:
+        return
+    with st.popover("Link to this run", icon=":material/link:", key=f"{page}.link"):
+        st.code(link, language=None, wrap_lines=True)
+        st.caption("Whoever has this link sees the run and its answers. The link in the address bar opens your whole "
+                   "desk: drafts, data, Stop and Resume. Keep that one to yourself.")
 
 
 def _key_field(page: str, name: str, label: str, **options: Any) -> None:

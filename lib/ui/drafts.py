@@ -82,21 +82,29 @@ def fields(design: Design) -> list[str]:
     return names
 
 
-LABELS = {
-    "k": "number of causes", "workers": "calls at once", "retries": "retries of a bad reply",
-    "parallel_tools": "several tools in one turn", "max_turns": "turn limit", "max_tokens": "token limit",
-    "max_usd": "dollar limit", "max_seconds": "time limit", "model": "model", "system": "system prompt",
-    "enabled": "on or off", "name": "name", "description": "description", "input_schema": "schema",
+LABELS = {      # as they stand on the pages; "…" is the value itself
+    "name": "Name of this design", "k": "How many causes", "workers": "Calls at once",
+    "retries": "Retries of a bad reply", "parallel_tools": "Several tools in one turn",
+    "limits.max_turns": "Turns at most", "limits.max_tokens": "Stop at … tokens",
+    "limits.max_usd": "Stop at … dollars", "limits.max_seconds": "Stop at … seconds",
 }
+STEP_LABELS = {"model": "Model", "max_tokens": "Longest reply (tokens)", "system": "System prompt"}
+TOOL_LABELS = {"enabled": "Offered to the agent", "name": "Name", "description": "Description",
+               "input_schema": "Schema of the arguments (JSON)"}
 
 
 def label(field: str) -> str:
-    """"steps.label.system" -> "label: system prompt"."""
+    """"steps.label.system" -> "label: system prompt"; the same words as on the pages."""
     head, *rest = field.split(".")
-    if head == "steps" and rest[-1] == "max_tokens":
-        return f"{rest[0]}: longest reply"
-    owner = {"steps": f"{rest[0]}: ", "tools": f"tool {rest[0]}: "}.get(head, "") if rest else ""
-    return owner + LABELS.get((rest or [head])[-1], field)
+    if head == "steps" and rest:
+        return f"{rest[0]}: {_lower(STEP_LABELS.get(rest[-1], rest[-1]))}"
+    if head == "tools" and rest:
+        return f"tool {rest[0]}: {_lower(TOOL_LABELS.get(rest[-1], rest[-1]))}"
+    return LABELS.get(field, field)
+
+
+def _lower(words: str) -> str:
+    return words[0].lower() + words[1:]
 
 
 def _put(design: Design, field: str, value: Any) -> Design:

@@ -22,12 +22,17 @@ DRAWN = {
 
 def cards() -> None:
     """Both shapes side by side: name, a five-word story, the drawing."""
-    for column, (shape, draw) in zip(st.columns(2), (("pipeline", _fan_out), ("agent", _loop)), strict=True):
+    for column, shape in zip(st.columns(2), STORIES, strict=True):
         with column.container(border=True, key=f"card_{shape}", height="stretch"):
-            _card(shape, draw())
+            _card(shape)
 
 
-def _card(shape: str, drawing: str) -> None:
+def small(shape: str) -> None:
+    """The drawing alone, for the head of a panel."""
+    st.image(_drawing(shape), width=80, alt=DRAWN[shape])
+
+
+def _card(shape: str) -> None:
     words, picture = st.columns([5, 4], vertical_alignment="center")
     colour = {"pipeline": "blue", "agent": "orange"}[shape]
     short, long = STORIES[shape]
@@ -35,7 +40,11 @@ def _card(shape: str, drawing: str) -> None:
         st.subheader(f":{colour}[{shape.capitalize()}]", anchor=False)
         st.markdown(f"**{short}**  \n:gray[{long}]")
     with picture:
-        st.image(drawing, width="stretch", alt=DRAWN[shape])
+        st.image(_drawing(shape), width="stretch", alt=DRAWN[shape])
+
+
+def _drawing(shape: str) -> str:
+    return _loop() if shape == "agent" else _fan_out()
 
 
 def _fan_out() -> str:

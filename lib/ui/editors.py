@@ -7,13 +7,16 @@ browser has not drawn yet, such as one in a closed expander.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
 
 from lib.models import MODELS
 from lib.ui import drafts, state
+from lib.ui import format as fmt
+from lib.usage.tokens import estimate
 
 STEP_TITLES = {
     "label": ("Label", "one call per ticket"),
@@ -26,34 +29,33 @@ PIPELINE_STEPS = ("label", "merge", "summary")
 
 def question(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.text_input, "Name of this design", page, "name", width=320)
-        _field(st.number_input, "How many causes", page, "k", width=160)
+        _field(st.text_input, page, "name", width=320)
+        _field(st.number_input, page, "k", width=160)
 
 
 def limits(page: str) -> None:
     """What ends a run of either shape."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.number_input, "Tokens", page, "limits.max_tokens", step=100_000, width=170,
+        _field(st.number_input, page, "limits.max_tokens", step=100_000, width=230,
                help="Input and output of one run. The next call is not sent if it could go over.")
-        _field(st.number_input, "Dollars", page, "limits.max_usd", step=0.5, format="%g", width=150,
+        _field(st.number_input, page, "limits.max_usd", step=0.5, format="%g", width=190,
                help="Of one run, where the price of the model is known.")
-        _field(st.number_input, "Seconds", page, "limits.max_seconds", step=60.0, format="%g",
-               width=150,
+        _field(st.number_input, page, "limits.max_seconds", step=60.0, format="%g", width=190,
                help="Of one run, on the run's own clock.")
 
 
 def pipeline_knobs(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.number_input, "Calls at once", page, "workers", width=160)
-        _field(st.number_input, "Retries of a bad reply", page, "retries", width=180,
+        _field(st.number_input, page, "workers", width=160)
+        _field(st.number_input, page, "retries", width=180,
                help="A reply that is not the JSON asked for is sent back with the reason, this many times.")
 
 
 def agent_knobs(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.number_input, "Turns at most", page, "limits.max_turns", width=160,
+        _field(st.number_input, page, "limits.max_turns", width=160,
                help="A turn is one reply of the agent. Each one resends everything said before.")
-        _field(st.toggle, "Several tools in one turn", page, "parallel_tools",
+        _field(st.toggle, page, "parallel_tools",
                help="Off: the agent asks for one tool at a time. On: it may ask for many, and needs fewer turns.")
 
 
@@ -64,9 +66,10 @@ def step(page: str, name: str) -> None:
         _head(title, how_often, page, [f"steps.{name}.{part}" for part in ("model", "max_tokens", "system")])
         with st.container(horizontal=True):
             _model(page, f"steps.{name}.model")
-            _field(st.number_input, "Longest reply (tokens)", page, f"steps.{name}.max_tokens", step=256,
-                   width=180, help="max_tokens of the request. A reply that reaches it is cut off and not used.")
-        _field(st.text_area, "System prompt", page, f"steps.{name}.system", height=210)
+            _field(st.number_input, page, f"steps.{name}.max_tokens", step=256, width=200,
+                   help="max_tokens of the request. A reply that reaches it is cut off and not used.")
+        _field(st.text_area, page, f"steps.{name}.system", height=210)
+        st.caption(_prompt_size(name))
 
 
 def tool(page: str, key: str) -> None:
@@ -76,16 +79,36 @@ def tool(page: str, key: str) -> None:
     with st.expander(f"{key}{' · edited' if touched else ''}", key=f"{page}_tool_{key}"):
         _head("", "what the model is told of this tool", page, owned)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            _field(st.text_input, "Name", page, owned[1], width=260)
-            _field(st.toggle, "Offered to the agent", page, owned[0])
-        _field(st.text_area, "Description", page, owned[2], height=120)
-        _field(st.text_area, "Schema of the arguments (JSON)", page, owned[3], height=200)
+            _field(st.text_input, page, owned[1], width=260)
+            _field(st.toggle, page, owned[0])
+        _field(st.text_area, page, owned[2], height=120)
+        _field(st.text_area, page, owned[3], height=200)
+        st.caption(_tool_size(key))
 
 
 def reset_all(page: str) -> None:
-    count = len(drafts.edited(state.default(), state.desk()["drafts"]))
-    st.button("Reset all to default", key=f"{page}.reset_all", icon=":material/restart_alt:", disabled=not count,
-              on_click=_reset, args=(drafts.fields(state.default()),))
+    touched = bool(drafts.edited(state.default(), state.desk()["drafts"]))
+    _reset_button("Reset all to default", f"{page}.reset_all", drafts.fields(state.default()), touched)
+
+
+# --- what a text costs -----------------------------------------------------------------------------------------------
+
+
+def _prompt_size(name: str) -> str:
+    design, _ = state.design()
+    sent = {"label": f" × {fmt.plural(len(state.data().tickets), 'ticket')}", "agent": ", resent every turn",
+            "summary": f" × {fmt.plural(design.k, 'cause')}"}.get(name, ", once")
+    settings = design.steps[name]
+    return f"≈ {fmt.exact(estimate(settings.system, settings.model))} tokens{sent}"
+
+
+def _tool_size(key: str) -> str:
+    design, _ = state.design()
+    told = next(t for t in design.tools if t.key == key)
+    if not told.enabled:
+        return "not sent"
+    text = json.dumps([told.name, told.description, told.input_schema], ensure_ascii=False)
+    return f"≈ {fmt.exact(estimate(text, design.steps['agent'].model))} tokens, resent every turn"
 
 
 def problems() -> list[drafts.Problem]:
@@ -104,16 +127,25 @@ def show_problems(found: list[drafts.Problem]) -> None:
 # --- one field -------------------------------------------------------------------------------------------------------
 
 
-def _field(widget: Callable[..., Any], label: str, page: str, field: str, **options: Any) -> None:
+def _field(widget: Callable[..., Any], page: str, field: str, **options: Any) -> None:
     key = _key(page, field)
-    widget(label, value=_current(field), key=key, on_change=_save, args=(key, field), **options)
+    widget(_label(field), value=_current(field), key=key, on_change=_save, args=(key, field), **options)
     _problems_of(field)
+
+
+def _label(field: str) -> str:
+    """"Stop at 5,000,000 tokens", "System prompt": the words of `drafts.label`, without whose field it is."""
+    head, part = field.split(".")[0], field.split(".")[-1]
+    if head in ("steps", "tools"):
+        return (drafts.STEP_LABELS if head == "steps" else drafts.TOOL_LABELS)[part]
+    words = drafts.LABELS[field]
+    return words.replace("…", f"{_current(field):,.12g}") if "…" in words else words
 
 
 def _model(page: str, field: str) -> None:
     key, current = _key(page, field), _current(field)
     options = list(MODELS) + ([current] if current not in MODELS else [])
-    st.selectbox("Model", options, index=options.index(current), key=key, format_func=_model_name, width=320,
+    st.selectbox(_label(field), options, index=options.index(current), key=key, format_func=_model_name, width=320,
                  accept_new_options=True, on_change=_save, args=(key, field),
                  help="Or type any model's id: a compatible server has its own.")
     _problems_of(field)
@@ -136,13 +168,40 @@ def _key(page: str, field: str) -> str:
 
 def _save(key: str, field: str) -> None:
     value = st.session_state[key]
+    _dropped().pop(field, None)
     state.keep_drafts({field: None if value == drafts.value_of(state.default(), field) else value})
 
 
 def _reset(owned: list[str]) -> None:
+    """What was typed is kept in this session, for Undo."""
+    now = state.desk()["drafts"]
+    _dropped().update({field: now[field] for field in owned if field in now})
     state.keep_drafts(dict.fromkeys(owned))
+    _renew(owned)
+
+
+def _undo(owned: list[str]) -> None:
+    back = {field: _dropped().pop(field) for field in owned if field in _dropped()}
+    state.keep_drafts(back)
+    _renew(back)
+
+
+def _renew(owned: Iterable[str]) -> None:
     resets = st.session_state["_resets"]
     resets.update({field: resets.get(field, 0) + 1 for field in owned})
+
+
+def _dropped() -> dict[str, Any]:
+    return st.session_state.setdefault("_dropped", {})
+
+
+def _reset_button(label: str, key: str, owned: list[str], touched: bool, **options: Any) -> None:
+    """Resets these fields; once they are reset, and until they are edited, it brings back what was typed."""
+    if not touched and any(field in _dropped() for field in owned):
+        st.button("Undo reset", key=f"{key}.undo", icon=":material/undo:", on_click=_undo, args=(owned,), **options)
+    else:
+        st.button(label, key=key, icon=":material/restart_alt:", disabled=not touched, on_click=_reset, args=(owned,),
+                  **options)
 
 
 def _head(title: str, note: str, page: str, owned: list[str]) -> None:
@@ -150,8 +209,7 @@ def _head(title: str, note: str, page: str, owned: list[str]) -> None:
     touched = any(f in state.desk()["drafts"] for f in owned)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{title}** :gray[{note}]" if title else f":gray[{note}]", width="content")
-        st.button("Reset", key=f"{page}.reset.{owned[0]}", disabled=not touched, type="tertiary",
-                  icon=":material/restart_alt:", on_click=_reset, args=(owned,))
+        _reset_button("Reset", f"{page}.reset.{owned[0]}", owned, touched, type="tertiary")
 
 
 def _problems_of(field: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
+
 NO_PRICE = "no price"
 NOT_REPORTED = "not reported"
 
@@ -21,9 +24,24 @@ def short(number: float | None) -> str:
     return _three(number)
 
 
-def dollars(usd: float | None) -> str:
-    """0.02134 -> "$0.0213", 1234.5 -> "$1,230", 0 -> "$0"; None -> "no price"."""
-    return NO_PRICE if usd is None else f"${_three(usd)}"
+def dollars(usd: float | None, beside: Iterable[float | None] = ()) -> str:
+    """0.02134 -> "$0.0213", 1234.5 -> "$1,230", 0 -> "$0"; None -> "no price".
+
+    `beside` are the figures it is read together with: all of them get the same number of decimals.
+    """
+    if usd is None:
+        return NO_PRICE
+    others = [other for other in beside if other]
+    if not others or not usd:
+        return f"${_three(usd)}"
+    known = [usd, *others]
+    digits = max(2 - _magnitude(max(known)), 1 - _magnitude(min(known)), 0)
+    return f"${usd:,.{digits}f}"
+
+
+def at_least(figure: str, left_out: int) -> str:
+    """"$0.01", 3 -> "≥ $0.01": a sum that leaves out calls which did not say."""
+    return f"≥ {figure}" if left_out and figure not in (NO_PRICE, NOT_REPORTED) else figure
 
 
 def exact_dollars(usd: float | None) -> str:
@@ -38,6 +56,14 @@ def seconds(duration: float | None) -> str:
         return f"{duration:.1f} s"
     minutes, rest = divmod(round(duration), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def ago(then: float) -> str:
+    past = max(0.0, time.time() - then)
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if past >= size:
+            return f"{plural(int(past // size), word)} ago"
+    return "just now"
 
 
 def times(factor: float) -> str:

@@ -25,9 +25,9 @@ def app() -> None:
     """All of app.py: names and orders the pages, runs one. A visit that `page` sent here goes back to its page."""
     st.set_page_config(page_title="pipeline or agent?", page_icon="🔀", layout="wide")
     pages = [st.Page(f"pages/{stem}.py", title=title, icon=icon, url_path=stem) for stem, title, icon in PAGES]
-    # subtle: the default page is served at / only and its own path leads nowhere, so /start needs a page too
-    start = st.Page("pages/start.py", title="Start", icon=":material/home:", url_path="home", default=True)
-    pages = [start, *pages, st.Page(_to_start, url_path="start", visibility="hidden")]
+    # subtle: the default page is served at / only and its own path leads nowhere, so what people type needs pages too
+    start = st.Page("pages/start.py", title="Start", icon=":material/home:", url_path="root", default=True)
+    pages = [start, *pages, *(st.Page(_to_start, url_path=path, visibility="hidden") for path in ("start", "home"))]
     chosen = st.navigation(pages, position="top")
     st.session_state["_app"] = True
     if wanted := st.session_state.pop("_goto", None):
@@ -73,13 +73,17 @@ def _status_line(stem: str) -> None:
             _item("data", _data_line(data))
             _item("design", fmt.cut(design.name) + (" · edited" if state.is_edited() else ""))
             _item("model", fmt.cut(models_line(design), 120))
+        connection.run_link(stem)
         connection.picker(stem)
+    if (hint := connection.hint()) and not connection.choice().problem:
+        st.text(f"⚠ {hint}")
 
 
 def _item(label: str, text: str) -> None:
-    """A name and a value that may hold anything: st.text shows it literally."""
-    st.caption(label, width="content")
-    st.text(visible(text), width="content")
+    """A name and a value that may hold anything: st.text shows it literally. The two stay on one line."""
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall", width="content"):
+        st.caption(label, width="content")
+        st.text(visible(text), width="content")
 
 
 def _data_line(data: state.Data) -> str:

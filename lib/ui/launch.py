@@ -7,32 +7,48 @@ from typing import Any
 
 import streamlit as st
 
-from lib.design import Design
-from lib.tickets import TicketSet
+from lib.tickets.visible import visible
 from lib.ui import connection, editors, live, state
 from lib.ui import format as fmt
 from lib.ui.drafts import Problem
 
 
 def header(page: str, problems: list[Problem]) -> None:
-    """Shapes, forecast and button on one line; below it what stands in the way."""
+    """Title, shapes, forecast and button on one line; below it what would end a run early or stands in the way."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_header"):
+        st.title("Run", anchor=False, width="content")
         chosen = _shapes(page)
         st.markdown("" if problems else _forecast_line(chosen), width="stretch")
         _run_button(page, chosen, problems)
+    if not problems:
+        _notes(page, chosen)
     _obstacles(problems)
     _confirmation(page, chosen, problems)
 
 
-def sample_button(page: str) -> None:
-    """The one button of the start page: the sample, both ways, with whatever answers now."""
-    chosen, problems = connection.choice(), editors.problems()
-    st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
-              disabled=not _may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
+def start_buttons(page: str) -> None:
+    """The sample both ways with whatever answers now; beside it a person's own tickets, or the way to bring them."""
+    chosen, problems, data = connection.choice(), editors.problems(), state.data()
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_buttons"):
+        st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
+                  disabled=not _may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
+        if not data.is_sample and len(data.tickets):
+            st.button(f"Run my {fmt.plural(len(data.tickets), 'ticket')} both ways", icon=":material/play_arrow:",
+                      key=f"{page}.run_own", disabled=not _may_start(list(state.SHAPES), data, problems),
+                      on_click=_ask_or_start, args=(list(state.SHAPES),))
+        if state.is_edited():
+            st.caption("with your edited design", width="content")
+        st.page_link("pages/data.py", label="Use your own tickets →", width="content")
+        if any(live.report(run) for run in state.group()):
+            st.space("stretch")
+            if st.button("See the answers, every call and the prompts", icon=":material/arrow_forward:",
+                         key=f"{page}.to_run"):
+                st.switch_page("pages/run.py")
     if chosen.problem:
         st.text(chosen.problem)
     elif problems:
         st.text("The design cannot run as it is edited; the Design page says why.")
+    _confirmation(page, list(state.SHAPES), problems)
 
 
 def again(page: str) -> None:
@@ -131,21 +147,29 @@ def _forecast_line(shapes: list[str]) -> str:
     """"will send ≈ pipeline 31k tokens · $0.004 · 12 s, agent 510k tokens · $0.06 · 2 min", as markdown."""
     if not shapes:
         return "Choose a shape to run."
-    data, (design, _) = state.data(), state.design()
-    if not len(data.tickets):
-        return ""
-    found = _forecast(design.version, data.id, design, data.tickets)
-    parts = [f":{live.COLOUR[s]}[**{s}**] {_figures(found[s])}" for s in state.SHAPES if s in shapes]
-    return ":gray[will send ≈] " + "\u2003".join(parts)
+    told = {shape: f for shape, f in _forecasts(shapes).items() if f.input_tokens is not None}
+    costs = [f.usd for f in told.values()]
+    parts = [f":{live.COLOUR[shape]}[**{shape}**] {_figures(f, costs)}" for shape, f in told.items()]
+    return ":gray[will send ≈] " + "\u2003".join(parts) if parts else ""
 
 
-def _figures(forecast: Any) -> str:
-    return fmt.escaped(f"{fmt.short(forecast.input_tokens)} tokens · {fmt.dollars(forecast.usd)} · "
+def _figures(forecast: Any, costs: list[float | None]) -> str:
+    return fmt.escaped(f"{fmt.short(forecast.input_tokens)} tokens · {fmt.dollars(forecast.usd, beside=costs)} · "
                        f"{fmt.seconds(forecast.seconds)}")
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _forecast(version: str, data_id: str, _design: Design, _tickets: TicketSet) -> dict[str, Any]:
-    from lib.task.forecast import forecast
+def _notes(page: str, shapes: list[str]) -> None:
+    """What would end a run early; a model's name in it is the person's own text."""
+    notes = [f"⚠ {shape}: {visible(f.note)}" for shape, f in _forecasts(shapes).items() if f.note]
+    if notes:
+        with st.container(key=f"{page}_notes", gap="xsmall"):
+            for note in notes:
+                st.text(note)
 
-    return forecast(_design, _tickets)
+
+def _forecasts(shapes: list[str]) -> dict[str, Any]:
+    data, (design, _) = state.data(), state.design()
+    if not len(data.tickets):
+        return {}
+    found = live.forecast(design, data)
+    return {shape: found[shape] for shape in state.SHAPES if shape in shapes}

@@ -10,17 +10,25 @@ from typing import Any
 import streamlit as st
 
 from lib import charts
-from lib.errors import StoreError
+from lib.design import Design
+from lib.errors import DesignError, StoreError
 from lib.runs.store import CallRow, Run, Totals
+from lib.task.report import Report
+from lib.tickets import TicketSet
 from lib.tickets.visible import visible
-from lib.ui import compare, connection, state
+from lib.ui import compare, connection, drawings, state
 from lib.ui import format as fmt
 
 POLL = 0.7              # seconds between two looks at the store
-CHART_HEIGHT = 300      # pixels, also before there is anything to draw
-LINES_HEIGHT = 56       # pixels: two lines, so that a reason does not move the page
+CHART_HEIGHT = {"start": 250, "run": 300}   # pixels, also before there is anything to draw
+LINES_HEIGHT = 46       # pixels: two lines, so that a reason does not move the page
 MEASURES = {"input": "Tokens", "usd": "Dollars"}
 COLOUR = {"pipeline": "blue", "agent": "orange"}
+FIGURES = ("input tokens", "cost", "time")
+FORMULA = (
+    "An agent resends everything said before, so T turns cost a·T + d·T(T−1)/2 input tokens: a is what every turn "
+    "resends (instructions, tools, question), d what a turn adds. A pipeline's calls know nothing of each other: N "
+    "tickets cost c·N.")
 STORIES = {"pipeline": "label, merge, count, summarise", "agent": "one loop with tools"}
 
 
@@ -45,28 +53,32 @@ def _draw(page: str, was_active: bool) -> None:
     by_shape = {r.shape: r for r in found}
     for column, shape in zip(st.columns(2), state.SHAPES, strict=True):
         with column:
-            panel(page, shape, by_shape.get(shape))
+            _panel(page, shape, by_shape.get(shape), [state.store().totals(r.id).usd for r in found])
     growth(page, found)
 
 
 # --- one panel -------------------------------------------------------------------------------------------------------
 
 
-def panel(page: str, shape: str, run: Run | None) -> None:
+def _panel(page: str, shape: str, run: Run | None, costs: list[float | None]) -> None:
+    """`costs` of all panels: they are read side by side."""
     totals = state.store().totals(run.id) if run else None
-    with st.container(border=True, key=f"{page}_panel_{shape}", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", height=40,
-                          border=False):
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(f"**:{COLOUR[shape]}[{shape.capitalize()}]** :gray[{_headline(run)}]", width="content")
+    share, text = _progress(run, totals)
+    with st.container(border=True, key=f"{page}_panel_{shape}", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute",
+                          key=f"{page}_head_{shape}"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", width="stretch"):
+                if page == "start":
+                    drawings.small(shape)
+                st.markdown(f"**:{COLOUR[shape]}[{shape.capitalize()}]** {_headline(run)} :gray[{text}]",
+                            width="content")
                 if run:
                     connection.badge(run.source)
             if run:
                 _button(page, run)
-        share, text = _progress(run, totals)
-        st.progress(share, text=text)
-        _figures(run, totals)
-        with st.container(height=LINES_HEIGHT, border=False):
+        st.progress(share)
+        _figures(run, totals, costs)
+        with st.container(height=LINES_HEIGHT, border=False, key=f"{page}_line_{shape}"):
             st.text(_line(shape, run))
 
 
@@ -86,10 +98,17 @@ def _button(page: str, run: Run) -> None:
                   args=(run.id,), disabled=state.is_stopping(run),
                   help="No further call is sent. Calls in flight end and are counted.")
     elif run.status in ("stopped", "failed", "interrupted"):
-        obstacle = connection.why_not_resumed(run)
-        st.button("Resume", key=f"{page}.resume.{run.shape}", icon=":material/resume:", on_click=_resume, args=(run,),
-                  disabled=bool(obstacle),
-                  help=obstacle or "Goes on where it ended; calls that are finished are not paid again.")
+        _resume_button(page, run, "Resume", "Goes on where it ended; calls that are finished are not paid again.")
+    elif (found := report(run)) and found.failed:
+        failed = fmt.plural(len(found.failed), "failed ticket")
+        _resume_button(page, run, f"Try the {failed} again",
+                       "Asks for their labels once more, then merges and summarises anew; the other labels are kept.")
+
+
+def _resume_button(page: str, run: Run, label: str, help: str) -> None:
+    obstacle = connection.why_not_resumed(run)
+    st.button(label, key=f"{page}.resume.{run.shape}", icon=":material/resume:", on_click=_resume, args=(run,),
+              disabled=bool(obstacle), help=obstacle or help)
 
 
 def _resume(run: Run) -> None:
@@ -102,12 +121,19 @@ def _progress(run: Run | None, totals: Totals | None) -> tuple[float, str]:
         return 0.0, "not run yet"
     if run.shape == "agent":
         most = run.design["limits"]["max_turns"]
-        text = fmt.plural(totals.calls, "turn") if run.status == "done" else f"turn {totals.calls} of ≤ {most}"
+        text = fmt.plural(totals.calls, "turn") if run.status == "done" else f"turn {totals.calls} (limit {most})"
         return _share(totals.calls, most, run), text
-    expected = _expected_calls(run)
-    if totals.calls > expected:     # bad replies were sent back
-        return _share(totals.calls, expected, run), f"{totals.calls:,} calls, {expected:,} without retries"
-    return _share(totals.calls, expected, run), f"{totals.calls:,} of {expected:,} calls"
+    again = _sent_again(state.calls(run.id)) if totals.calls else 0
+    answers = totals.calls - again
+    expected = answers if run.status == "done" else max(answers, _expected_calls(run))
+    text = f"{answers:,} of {expected:,} " + (f"answers · {again:,} sent again" if again else "calls")
+    return _share(answers, expected, run), text
+
+
+def _sent_again(calls: list[CallRow]) -> int:
+    """Calls of the pipeline beside the one that a ticket or a summary needs, and those that failed."""
+    once = [(c.step, c.subject) for c in calls if c.step != "merge" and not c.error]
+    return len(once) - len(set(once)) + sum(1 for c in calls if c.error)
 
 
 def _share(done: int, of: int, run: Run) -> float:
@@ -119,23 +145,23 @@ def _expected_calls(run: Run) -> int:
     return (len(data.tickets) if data else 0) + 1 + run.design["k"]
 
 
-def _figures(run: Run | None, totals: Totals | None) -> None:
-    figures = _values(totals) if totals and totals.calls else [("input tokens", "–", None), ("cost", "–", None),
-                                                                ("time", "–", None)]
-    for column, (label, value, exact) in zip(st.columns([3, 3, 3]), figures, strict=True):
+def _figures(run: Run | None, totals: Totals | None, costs: list[float | None]) -> None:
+    figures = _values(totals, costs) if totals and totals.calls else [(label, "–", None) for label in FIGURES]
+    for column, (label, value, exact) in zip(st.columns(3), figures, strict=True):
         column.metric(label, value, help=exact)
 
 
-def _values(totals: Totals) -> list[tuple[str, str, str | None]]:
+def _values(totals: Totals, costs: list[float | None]) -> list[tuple[str, str, str | None]]:
     tokens = f"{fmt.exact(totals.input)} input and {fmt.exact(totals.output)} output tokens, as reported"
     if totals.unreported:
-        tokens += f"; {fmt.plural(totals.unreported, 'call')} did not report theirs"
+        tokens += f"; {fmt.plural(totals.unreported, 'call')} did not report theirs, so it is more"
     cost = fmt.escaped(fmt.exact_dollars(totals.usd))
     if totals.unpriced:
-        cost += f"; {fmt.plural(totals.unpriced, 'call')} without a price"
-    duration = elapsed(totals)
-    return [("input tokens", fmt.short(totals.input), tokens), ("cost", fmt.dollars(totals.usd), cost),
-            ("time", fmt.seconds(duration), "from the first call to the end of the last, on the run's own clock")]
+        cost += f"; {fmt.plural(totals.unpriced, 'call')} without a price, so it is more"
+    shown = (fmt.at_least(fmt.short(totals.input), totals.unreported),
+             fmt.at_least(fmt.dollars(totals.usd, beside=costs), totals.unpriced), fmt.seconds(elapsed(totals)))
+    told = (tokens, cost, "from the first call to the end of the last, on the run's own clock")
+    return list(zip(FIGURES, shown, told, strict=True))
 
 
 def elapsed(totals: Totals) -> float | None:
@@ -154,24 +180,52 @@ def _line(shape: str, run: Run | None) -> str:
 
 def growth(page: str, found: list[Run]) -> None:
     """Cumulative tokens or dollars of all runs of the group, with the law drawn through the points."""
+    height, calls = CHART_HEIGHT[page], calls_of(found)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         measure = st.segmented_control("What grows", list(MEASURES), format_func=MEASURES.get, required=True,
                                        default="input", key=f"{page}.measure", label_visibility="collapsed")
-        st.caption("points: calls · lines: the law", width="content",
-                   help="An agent resends everything said before, so T turns cost a·T + d·T(T−1)/2 input tokens: a is "
-                        "what every turn resends, d what a turn adds. A pipeline's N calls cost c·N.")
+        st.caption("dots: calls · line: the formula", width="content", help=FORMULA)
     measure = measure or "input"
-    calls = calls_of(found)
-    with st.container(height=CHART_HEIGHT, border=False, key=f"{page}_chart"):
+    with st.container(height=height, border=False, key=f"{page}_chart"):
         if any(calls.values()):
-            st.vega_lite_chart(rows_frame(charts.growth_rows(calls, measure)), growth_spec(measure),
-                               height=CHART_HEIGHT, key=f"{page}.growth.{measure}",
+            st.vega_lite_chart(rows_frame(charts.growth_rows(calls, measure, _room(found, measure))),
+                               growth_spec(measure), height=height, key=f"{page}.growth.{measure}",
                                alt=f"Cumulative {MEASURES[measure].lower()} after each call, for each shape")
         else:
-            st.space(CHART_HEIGHT // 3)
+            st.space(height // 3)
             st.caption("The chart grows here, call by call.", text_alignment="center")
-    for line in compare.law_lines(calls, measure):
-        st.text(line or " ")
+    with st.container(gap="xsmall"):
+        for line in compare.law_lines(calls, measure):
+            st.text(line or " ")
+
+
+def _room(found: list[Run], measure: str) -> tuple[float, float] | None:
+    """Calls and tokens or dollars that the forecast expects of the greater of the runs; None when it knows neither."""
+    told = [forecast_of(run) for run in found]
+    calls = [f.calls for f in told if f and f.calls]
+    sums = [total for f in told if f and (total := f.input_tokens if measure == "input" else f.usd)]
+    return (max(calls), max(sums)) if calls and sums else None
+
+
+def forecast_of(run: Run) -> Any:
+    """What was to be expected of a run; None when its design or data are of another version or gone."""
+    data = state.stored_data(run.data_id)
+    try:
+        return forecast(Design.from_dict(run.design), data).get(run.shape) if data else None
+    except DesignError:
+        return None
+
+
+def forecast(design: Design, data: state.Data) -> dict[str, Any]:
+    """Shape -> Forecast."""
+    return _forecast(design.version, data.id, design, data.tickets)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _forecast(version: str, data_id: str, _design: Design, _tickets: TicketSet) -> dict[str, Any]:
+    from lib.task.forecast import forecast
+
+    return forecast(_design, _tickets)
 
 
 def rows_frame(rows: list[dict[str, Any]]) -> Any:
@@ -198,9 +252,15 @@ def token_spec() -> dict[str, Any]:
 # --- shared with the other parts of a run's page ---------------------------------------------------------------------
 
 
+def report(run: Run) -> Report | None:
+    """The answer of a run that is not at work. A resumed one still has the answer it had before."""
+    return None if state.is_active(run) else state.report(run)
+
+
 def outcome(run: Run) -> compare.Outcome:
     totals = state.store().totals(run.id)
-    return compare.Outcome(run.shape, state.report(run), totals.calls, totals.input, totals.output, totals.usd)
+    return compare.Outcome(run.shape, report(run), totals.calls, totals.input, totals.output, totals.usd,
+                           totals.unreported, totals.unpriced)
 
 
 def calls_of(runs: list[Run]) -> dict[str, list[CallRow]]:

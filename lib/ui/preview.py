@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from lib.task.prompts import render_ticket
 from lib.tickets import Ticket
+from lib.tickets.visible import visible
 from lib.ui import format as fmt
 from lib.ui import roles, state, uploads
 from lib.usage.tokens import estimate
@@ -42,11 +45,12 @@ def one_ticket(page: str) -> None:
     if not len(found):
         st.caption("The user turn of one labelling call will be here.")
         return
-    number = st.number_input("Ticket", 1, len(found), key=f"{page}.ticket.{state.data().id}", width=160)
+    number = _number("Ticket", len(found), f"{page}.ticket.{state.data().id}",
+                     lambda n: f"Ticket {visible(fmt.cut(found.tickets[n - 1].key))} ({n:,} of {len(found):,})")
     text = render_ticket(found.tickets[number - 1])
     model = state.design()[0].steps["label"].model
-    st.code(text, language=None, wrap_lines=True, height=300)
-    st.caption(f"{fmt.exact(estimate(text, model))} tokens (estimate), beside the system prompt")
+    st.code(text, language=None, wrap_lines=True, height=300 if len(text) > 600 else "content")
+    st.caption(f"about {fmt.exact(estimate(text, model))} tokens, plus the system prompt")
 
 
 def database(page: str) -> None:
@@ -55,11 +59,17 @@ def database(page: str) -> None:
     if not catalog.tables:
         st.caption("No database: causes will have tickets and customer ids, but no plan, region or revenue.")
         return
-    st.text(uploads.join_line() or "No ticket names a customer.")
+    found = uploads.joined()
+    lost = found.named > 0 and not found.known
+    st.text(("⚠ " if lost else "") + visible(found.line()))
+    if lost:
+        with st.container(border=True, key=f"{page}_roles"):
+            roles.roles(page)
     st.dataframe([{"table": name, "rows": info.rows, "columns": ", ".join(info.columns)}
                   for name, info in catalog.tables.items()], hide_index=True, key=f"{page}.tables", height="content")
-    with st.expander("Which table and column is what", type="compact"):
-        roles.roles(page)
+    if not lost:
+        with st.expander("Where customers, products and incidents are", type="compact"):
+            roles.roles(page)
     uploads.notes(catalog.notes)
     name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table.{state.data().id}", width=320)
     start = _start_of_page(page, f"table.{name}", catalog.tables[name].rows)
@@ -71,9 +81,16 @@ def _start_of_page(page: str, what: str, rows: int) -> int:
     pages = max(1, -(-rows // PAGE))
     if pages == 1:
         return 0
-    number = st.number_input(f"Page of {pages:,}", 1, pages, key=f"{page}.page.{what}.{state.data().id}",
-                             width=160)
+    number = _number("Page", pages, f"{page}.page.{what}.{state.data().id}", lambda n: f"Page {n:,} of {pages:,}")
     return (number - 1) * PAGE
+
+
+def _number(label: str, most: int, key: str, said: Callable[[int], str]) -> int:
+    """A number from 1 to `most`, and beside it what it stands for, literally."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        number = st.number_input(label, 1, most, key=key, width=140, label_visibility="collapsed")
+        st.text(said(number), width="content")
+    return number
 
 
 def _row(ticket: Ticket) -> dict[str, str]:

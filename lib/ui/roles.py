@@ -23,28 +23,25 @@ def roles(page: str) -> None:
     catalog = state.data().catalog
     for name, fields in FIELDS.items():
         role: Role | None = getattr(catalog.roles, name)
-        places = st.columns(6)
-        with places[0]:
+        with st.container(horizontal=True):
             _choice(page, f"{name}.table", name.capitalize(), [NONE, *catalog.tables], role.table if role else NONE,
                     lambda table, name=name: _set(name, _guessed(catalog, name, table)))
-        if role:
-            _columns(page, catalog, name, role, fields, places[1:])
+            if role:
+                _columns(page, catalog, name, role, fields)
 
 
-def _columns(page: str, catalog: Catalog, name: str, role: Role, fields: tuple[str, ...], places: list) -> None:
+def _columns(page: str, catalog: Catalog, name: str, role: Role, fields: tuple[str, ...]) -> None:
     columns = list(catalog.tables[role.table].columns)
-    with places[0]:
-        _choice(page, f"{name}.key", "id", columns, role.key, lambda key: _set(name, replace(role, key=key)))
-    for place, field in zip(places[1:], fields, strict=False):
-        with place:
-            _choice(page, f"{name}.{field}", field.replace("_", " "), [NONE, *columns], role.columns.get(field, NONE),
-                    lambda column, field=field: _set(name, _with_field(role, field, column)))
+    _choice(page, f"{name}.key", "Key", columns, role.key, lambda key: _set(name, replace(role, key=key)))
+    for field in fields:
+        _choice(page, f"{name}.{field}", field.removesuffix("_id").replace("_", " ").capitalize(), [NONE, *columns],
+                role.columns.get(field, NONE), lambda column, field=field: _set(name, _with_field(role, field, column)))
 
 
 def _choice(page: str, name: str, label: str, options: list[str], now: str, use: Callable[[str], None]) -> None:
     key = f"{page}.role.{name}"
     st.session_state[key] = now if now in options else options[0]
-    st.selectbox(label, options, key=key, on_change=lambda: use(st.session_state[key]))
+    st.selectbox(label, options, key=key, on_change=lambda: use(st.session_state[key]), width=168)
 
 
 def _guessed(catalog: Catalog, name: str, table: str) -> Role | None:

@@ -13,17 +13,19 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import streamlit as st
 
 from lib import settings as settings_module
 from lib.catalog import Catalog, empty_catalog, open_catalog
-from lib.design import Design
-from lib.errors import StoreError
+from lib.design import Design, Limits
+from lib.errors import DesignError, PlaygroundError, StoreError
 from lib.runs.job import Runs
 from lib.runs.store import CallRow, Run, Store
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
+from lib.task.problems import problems
 from lib.task.report import Report
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
 from lib.ui import drafts as draft_module
@@ -73,12 +75,12 @@ def _runs(path: str) -> Runs:
 
 
 def told(action: Callable[..., None]) -> Callable[..., None]:
-    """`action`, whose trouble with the store becomes one line on the page: a widget's callback has no other way."""
+    """`action`, whose trouble becomes one line on the page: a widget's callback has no other way to say it."""
     @functools.wraps(action)
     def careful(*args: Any, **options: Any) -> None:
         try:
             action(*args, **options)
-        except StoreError as error:
+        except PlaygroundError as error:
             st.session_state["_trouble"] = str(error)
     return careful
 
@@ -162,7 +164,17 @@ def _last_desk() -> str | None:
 
 def shared() -> bool:
     """Whether several people may be using this server: then nobody is handed another one's desk."""
-    return settings().shared or st.get_option("server.address") not in ("localhost", "127.0.0.1")
+    said = settings().shared
+    return st.get_option("server.address") not in ("localhost", "127.0.0.1", "::1") if said is None else said
+
+
+def link_to_run() -> str:
+    """The address of the desk's run without the desk, for others to look at; empty before the first run."""
+    if not desk()["group"]:
+        return ""
+    here = urlsplit(st.context.url or "")
+    root = here.path.rpartition("/")[0]
+    return urlunsplit((here.scheme, here.netloc, f"{root}/run", f"run={desk()['group']}", ""))
 
 
 def _show_in_url(**params: str) -> None:
@@ -264,8 +276,21 @@ def start_runs(shapes: list[str], connection: Any, chosen: Data) -> None:
 
 @told
 def resume_run(run_id: str, connection: Any) -> None:
+    """Goes on with the run's own design under the limits that the desk has now: a raised one lets it go on."""
     st.session_state.get("_stopping", set()).discard(run_id)
-    runs().resume(run_id, connection.connect)
+    try:
+        runs().resume(run_id, connection.connect, _usable_limits())
+    except DesignError as reason:
+        raise DesignError(f"This run cannot go on: {reason}. Start a new one.") from reason
+
+
+def _usable_limits() -> Limits:
+    """Raises DesignError, naming the limit, for what no run may have."""
+    current, _ = design()
+    for problem in problems(current):
+        if problem.field.startswith("limits."):
+            raise DesignError(f"{draft_module.label(problem.field)}: {problem.text}")
+    return current.limits
 
 
 def stop_run(run_id: str) -> None:

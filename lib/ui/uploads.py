@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from lib.catalog import open_catalog
+from lib.catalog import Catalog, customers_by_values, open_catalog
 from lib.errors import PlaygroundError
-from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
+from lib.tickets import Columns, Table, TicketSet, combine, guess_columns, read_table, to_tickets
 from lib.ui import format as fmt
 from lib.ui import state
 
-COLUMN_LABELS = {"id": "Ticket id", "subject": "Subject", "body": "Text", "customer": "Customer id",
+COLUMN_LABELS = {"id": "Ticket id", "subject": "Subject", "body": "Text", "customer": "Customer",
                  "product": "Product", "created": "Created"}
 NONE = "(none)"
+IDS_LOOKED_FOR = 2_000      # customers of the tickets that are looked up
 SHOWN_NOTES, MOST_NOTES = 4, 54     # lines in sight, and lines sent to the browser
 
 
 def tickets(page: str) -> None:
-    """The uploader of tickets and, once a file is here, which column is what."""
-    files = st.file_uploader("Tickets: CSV, TSV, JSON, JSONL or XLSX", key=f"{page}.tickets",
-                             max_upload_size=state.settings().max_upload_mb)
-    _take(page, "tickets", files and [files], _read_tickets)
+    """The uploader of tickets."""
+    files = st.file_uploader("Tickets: CSV, TSV, JSON, JSONL or XLSX; several files add up", key=f"{page}.tickets",
+                             accept_multiple_files=True, max_upload_size=state.settings().max_upload_mb)
+    _take(page, "tickets", files, _read_tickets)
     with st.container(horizontal=True):
         st.button("Use the sample again", key=f"{page}.sample", icon=":material/undo:", disabled=state.data().is_sample,
                   on_click=_use_sample)
@@ -45,11 +46,14 @@ def columns(page: str) -> None:
     """The guessed columns, each changeable; a change makes the tickets anew from the file."""
     found = current_table()
     if found is None:
-        st.caption("Upload the file again to change which column is what.")
+        several = _several_files()
+        st.caption("The columns of several files are guessed, each file's by its own header; the notes below say what "
+                   "was found. To change columns, upload one file." if several else
+                   "To change columns, upload the file again: it is not kept, only the tickets read from it are.")
         return
     table, chosen = found
-    for place, (field, label) in zip(st.columns(len(COLUMN_LABELS)), COLUMN_LABELS.items(), strict=True):
-        with place:
+    with st.container(horizontal=True):
+        for field, label in COLUMN_LABELS.items():
             _column(page, field, label, table, chosen)
 
 
@@ -57,8 +61,13 @@ def current_table() -> tuple[Table, Columns] | None:
     """The file behind the tickets on the desk, while this session still has it."""
     kept = st.session_state.get("_table")
     if kept and kept["version"] == state.data().tickets.version:
-        return kept["table"], kept["columns"]
+        return (kept["table"], kept["columns"]) if kept["table"] else None
     return state.sample_table() if state.data().tickets is state.sample().tickets else None
+
+
+def _several_files() -> bool:
+    kept = st.session_state.get("_table")
+    return bool(kept) and kept["version"] == state.data().tickets.version and not kept["table"]
 
 
 # --- taking an upload ------------------------------------------------------------------------------------------------
@@ -87,18 +96,57 @@ def _error_of(read: Callable[[list[tuple[str, bytes]]], None], files: list[Any])
 
 
 def _read_tickets(files: list[tuple[str, bytes]]) -> None:
-    table = read_table(*files[0])
-    _use_table(table, guess_columns(table))
+    tables = [read_table(name, data) for name, data in files]
+    if len(tables) == 1:
+        _use_table(tables[0], guess_columns(tables[0]))
+        return
+    made = combine([_guessed(table) for table in tables])
+    choose(tickets=made)
+    st.session_state["_table"] = {"table": None, "columns": None, "version": made.version}
+
+
+def _guessed(table: Table) -> TicketSet:
+    """The tickets of one of several files, with a note that says which column was taken for what."""
+    chosen = guess_columns(table)
+    said = ", ".join(f"{label.lower()} = {column}" for field, label in COLUMN_LABELS.items()
+                     if (column := getattr(chosen, field)))
+    found = to_tickets(table, chosen)
+    return replace(found, notes=(f"columns: {said or 'none recognised'}", *found.notes))
 
 
 def _read_database(files: list[tuple[str, bytes]]) -> None:
-    state.choose(catalog=open_catalog(files))
+    choose(catalog=open_catalog(files))
 
 
 def _use_table(table: Table, chosen: Columns) -> None:
     made: TicketSet = to_tickets(table, chosen)
-    state.choose(tickets=made)
+    choose(tickets=made)
     st.session_state["_table"] = {"table": table, "columns": chosen, "version": made.version}
+
+
+def choose(tickets: TicketSet | None = None, catalog: Catalog | None = None) -> None:
+    """Puts an upload on the desk. Where no customer that tickets name is found by the guessed key, the column that
+    holds them is looked for by its values."""
+    now = state.data()
+    tickets, catalog = tickets or now.tickets, catalog or now.catalog
+    state.choose(tickets, _with_customers(catalog, _customers(tickets)))
+
+
+def _with_customers(catalog: Catalog, named: list[str]) -> Catalog:
+    if not named or not catalog.tables or any(map(catalog.customer, named[:IDS_LOOKED_FOR])):
+        return catalog
+    columns = {name: info.columns for name, info in catalog.tables.items()}
+    role = customers_by_values(lambda sql, ids: catalog.query(sql, ids), columns, named)
+    if role is None:
+        return catalog
+    found = catalog.with_roles(replace(catalog.roles, customers=role))
+    found.notes = (*catalog.notes, f"customers are looked up in column {role.key} of table {role.table}: it holds the "
+                                   "customers that tickets name")
+    return found
+
+
+def _customers(tickets: TicketSet) -> list[str]:
+    return list(dict.fromkeys(t.customer for t in tickets.tickets if t.customer))
 
 
 def _use_sample() -> None:
@@ -125,7 +173,7 @@ def _column(page: str, field: str, label: str, table: Table, chosen: Columns) ->
         except PlaygroundError as error:
             st.session_state["_tickets_error"] = str(error)
     st.session_state[key] = now
-    st.selectbox(label, options, key=key, on_change=change)
+    st.selectbox(label, options, key=key, on_change=change, width=176)
 
 
 # --- what is there now -----------------------------------------------------------------------------------------------
@@ -133,25 +181,43 @@ def _column(page: str, field: str, label: str, table: Table, chosen: Columns) ->
 
 def notes(lines: tuple[str, ...]) -> None:
     """What the reader did, one plain line each; many lines fold."""
-    for line in lines[:SHOWN_NOTES]:
-        st.text(f"· {line}")
+    with st.container(gap="xsmall"):
+        for line in lines[:SHOWN_NOTES]:
+            st.text(f"· {line}")
     if more := lines[SHOWN_NOTES:MOST_NOTES]:
         with st.expander(fmt.plural(len(lines) - SHOWN_NOTES, "more note"), type="compact"):
             for line in more:
                 st.text(line)
 
 
-def join_line() -> str:
+@dataclass(frozen=True)
+class Joined:
     """How many of the customers that tickets name are in the database."""
+
+    named: int
+    known: int
+    table: str      # "" when no table holds customers
+
+    def line(self) -> str:
+        if not self.named:
+            return "No ticket names a customer."
+        if not self.known:
+            place = f"in the table {self.table}" if self.table else "in the database"
+            one = "The 1 customer" if self.named == 1 else f"None of the {self.named:,} customers"
+            verb = "name is not" if self.named == 1 else "name is"
+            return f"{one} that tickets {verb} {place}. Choose the customer table and key:"
+        verb = "is" if self.known == 1 else "are"
+        return (f"{self.known:,} of {fmt.plural(self.named, 'customer')} that tickets name {verb} in the table "
+                f"{self.table}.")
+
+
+def joined() -> Joined:
     data = state.data()
-    named = {t.customer for t in data.tickets.tickets if t.customer}
-    if not named or not data.catalog.tables:
-        return ""
-    return _joined(data.id, data, named)
+    return _joined(data.id, data)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _joined(data_id: str, _data: state.Data, _named: set[str]) -> str:
-    known = sum(1 for customer in list(_named)[:2_000] if _data.catalog.customer(customer))
-    of = min(len(_named), 2_000)
-    return f"{known:,} of {fmt.plural(of, 'customer')} that tickets name are in the database."
+def _joined(data_id: str, _data: state.Data) -> Joined:
+    named, role = _customers(_data.tickets)[:IDS_LOOKED_FOR], _data.catalog.roles.customers
+    known = sum(1 for customer in named if _data.catalog.customer(customer))
+    return Joined(len(named), known, role.table if role else "")

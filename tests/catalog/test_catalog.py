@@ -186,6 +186,13 @@ def test_long_texts_can_be_shortened_and_say_so():
     assert compact({"a": "x" * 1_048_576, "b": 1}, longest=3) == {"a": "xxx… (1,048,576 characters in all)", "b": 1}
 
 
+def test_a_customer_id_in_another_case_is_found_where_only_one_is_spelled_so():
+    catalog = open_catalog([("customers.csv", b"id,name\nC-1,a\nC-2,b\nc-2,c\nC-3,d\nC-3,e\n")])
+    assert [catalog.customer(id)["name"] for id in ("c-1", "C-1", "C-2", "c-2", "c-3")] == ["a", "a", "b", "c", "d"]
+    ambiguous = open_catalog([("customers.csv", "id,name\nKÄ-2,b\nkä-2,c\n".encode())])
+    assert ambiguous.customer("Kä-2") is None
+
+
 def test_many_threads_can_ask_at_once():
     catalog = shop()
     with ThreadPoolExecutor(16) as pool:

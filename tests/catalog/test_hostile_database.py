@@ -152,3 +152,11 @@ def test_a_damaged_database_gives_a_catalog_or_one_refusal(at, noise):
         open_catalog([("a.db", GOOD[:at] + noise + GOOD[at + len(noise):])])
     except UnreadableFile as error:
         assert "a.db" in str(error)
+
+
+def test_a_file_of_very_many_columns_is_refused_with_one_line_before_it_is_read():
+    columns = ", ".join(f"c{i}" for i in range(2_000))
+    started = time.perf_counter()
+    with pytest.raises(UnreadableFile, match="^a.sqlite has more than 100,000 columns in its 52 tables"):
+        opened("".join(f"CREATE TABLE t{i}({columns});" for i in range(51)))
+    assert time.perf_counter() - started < 5

@@ -38,12 +38,13 @@ def _customer(customer_id: str, number: int) -> Customer:
 
 def add_run(store: Store, tickets: TicketSet, data_id: str, shape: str, *, group: str = "g1", status: str = "done",
             error: str = "", priced: bool = True, reported: bool = True, created: float = 1_000.0,
-            **fields: Any) -> Run:
-    """A run with its calls; a report when it is done."""
+            partial: str = "", failed: dict[str, str] | None = None, **fields: Any) -> Run:
+    """A run with its calls; a report when it is done or `partial` says why it is not."""
+    answer = replace(report(shape, tickets, 1), partial=partial, failed=failed or {})
     run = Run(id=f"{group}-{shape}", group=group, shape=shape, status=status, source="simulated",
               connection="simulated", design=default_design().to_dict(), data_id=data_id, created=created,
               started=created, ended=created + 60, error=error, title=f"tickets.csv · {TRAP}",
-              report=report(shape, tickets, 1).to_dict() if status == "done" else None)
+              report=answer.to_dict() if status == "done" or partial else None)
     store.add_run(replace(run, **fields))
     for row, request, reply in (_pipeline if shape == "pipeline" else _agent)(run, tickets):
         store.add_call(_known(row, priced, reported), request, reply)

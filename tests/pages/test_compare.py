@@ -46,16 +46,40 @@ def test_two_causes_cannot_be_matched_to_the_same_one():
 def test_the_sentence_names_tokens_cost_causes_and_counts():
     assert compare.sentence([AGENT, PIPELINE]) == (
         "The agent sent 16 × the tokens of the pipeline and cost 15 × as much for the same two causes; "
-        "1 of its 2 counts match the data.")
+        "1 of its 2 counts matches the data.")
 
 
 def test_without_a_price_the_sentence_says_so():
-    assert "(there is no price for its model)" in compare.sentence([PIPELINE, replace(AGENT, usd=None)])
+    assert "(not every call has a price)" in compare.sentence([PIPELINE, replace(AGENT, usd=None)])
 
 
 def test_unreported_tokens_are_no_factor():
     text = compare.sentence([replace(PIPELINE, input=None), AGENT])
     assert "×" not in text and "not every call reported its tokens" in text
+
+
+@pytest.mark.parametrize("missing", [{"unreported": 1}, {"unpriced": 1}])
+def test_a_sum_that_leaves_calls_out_makes_no_factor(missing):
+    text = compare.sentence([replace(PIPELINE, **missing), AGENT])
+    assert "cost 15 ×" not in text
+    assert ("16 ×" in text) == ("unpriced" in missing)
+
+
+def test_a_part_of_an_answer_is_left_out_of_the_sentence():
+    stopped = replace(AGENT, report=replace(AGENT.report, partial="stopped by you"))
+    assert compare.sentence([PIPELINE, stopped]).startswith("The pipeline named two causes")
+    assert compare.sentence([stopped]) == ""
+
+
+def test_counts_that_all_match_are_told_short():
+    right = report("agent", cause("a", "1", "2", "3", claimed=3), cause("b", "4", "5", claimed=2))
+    assert compare.sentence([PIPELINE, replace(AGENT, report=right)]).endswith("all 2 counts match the data.")
+
+
+def test_causes_of_one_ticket_each_are_no_ranking():
+    each_once = replace(report("agent", cause("a", "1"), cause("b", "2")), other=3)
+    assert compare.no_repeats(each_once) == "No cause has more than one ticket; these two are first by name."
+    assert compare.no_repeats(AGENT.report) == ""
 
 
 def test_one_answer_gets_its_own_sentence():
@@ -69,8 +93,22 @@ def test_no_answer_no_sentence():
 
 def test_a_later_run_is_told_by_what_changed():
     line = compare.difference(AGENT, replace(AGENT, input=8_000, calls=12))
-    assert line == ("agent: input tokens 16k → 8k (-50%) · cost unchanged ($0.015) · calls unchanged (12) · "
+    assert line == ("agent: input tokens 16k → 8k (-50%) · cost unchanged ($0.0150) · calls unchanged (12) · "
                     "same causes and counts")
+
+
+def test_an_edited_text_is_told_by_the_words_that_went_and_came():
+    old, new = "Name the one cause\nof every ticket.", "Name the likely cause\nof every ticket. Be quick."
+    assert compare.edit(old, new) == [
+        "  Name the", "- one", "+ likely", "  cause of every ticket.", "+ Be quick."]
+
+
+def test_a_rewritten_text_is_told_by_its_lines():
+    assert compare.edit("Name the cause.\nOf all.", "Label it.") == ["-Name the cause.", "-Of all.", "+Label it."]
+
+
+def test_an_edit_of_white_space_says_so():
+    assert compare.edit("a  b", "a b") == ["(only white space differs)"]
 
 
 def test_marks_say_what_differs_between_matched_causes():
@@ -82,7 +120,8 @@ def test_marks_say_what_differs_between_matched_causes():
 def test_customers_are_summed_up_without_what_is_unknown():
     given = (Customer("1", plan="pro", region="EU", monthly_revenue=1200.0), Customer("2", plan="pro", region="US"),
              Customer("3", known=False))
-    assert compare.customers_line(given) == "3 customers, 1 not in the database · 2 pro · 1 EU, 1 US · 1,200 a month"
+    assert compare.customers_line(given) == (
+        "3 customers, 1 not in the database · Plans: 2 pro · Regions: 1 EU, 1 US · revenue 1,200 a month")
 
 
 @pytest.mark.parametrize(("number", "shown"), [
@@ -96,6 +135,11 @@ def test_numbers_have_three_significant_digits(number, shown):
     (0, "$0"), (0.02134, "$0.0213"), (0.0000012345, "$0.00000123"), (3, "$3"), (1234.5, "$1,230"), (None, "no price")])
 def test_dollars_keep_their_leading_digits(usd, shown):
     assert fmt.dollars(usd) == shown
+
+
+def test_dollars_side_by_side_have_the_same_decimals():
+    both = (0.00571, 0.0658)
+    assert [fmt.dollars(usd, beside=both) for usd in both] == ["$0.0057", "$0.0658"]
 
 
 @pytest.mark.parametrize(("duration", "shown"), [(9.83, "9.8 s"), (51.2, "51 s"), (125, "2 min 5 s"), (None, "–")])

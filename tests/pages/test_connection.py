@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import seeds
 from reading import everything, literal, sound
+from streamlit import config
+
+from lib.errors import BaseUrlRefused
+from lib.ui import outside, state
 
 CANARY = "sk-ant-canary"
 
@@ -60,3 +65,70 @@ def test_a_key_on_this_machine_is_not(choose):
     app.text_input(key="run.connection.base_url").set_value("localhost:8000/v1").run()
     app.text_input(key="run.connection.server_key").set_value(CANARY).run()
     assert "unencrypted" not in literal(app) and not app.button(key="run.start").disabled
+
+
+INSIDE = ["http://127.0.0.1:11434", "http://localhost:11434", "http://192.168.7.7", "http://10.0.0.1", "http://[::1]:8",
+          "http://0.0.0.0:80", "http://100.64.1.1", "http://[::ffff:10.0.0.1]", "http://[64:ff9b::a00:1]",
+          "http://[fd00::1]", "http://printer.local"]
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_a_stranger_cannot_send_the_server_to_its_own_network(choose, monkeypatch, address):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    app = choose("server")
+    app.text_input(key="run.connection.base_url").set_value(address).run()
+    sound(app)
+    assert app.button(key="run.start").disabled
+    assert "Several people use this playground, so no request is sent to" in literal(app)
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:11434", "https://8.8.8.8/v1", "https://llm.example.org"])
+def test_the_owners_address_and_public_ones_may_be_used_by_all(choose, monkeypatch, address):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    monkeypatch.setenv("PLAYGROUND_BASE_URL", "http://127.0.0.1:11434/v1")
+    app = choose("server")
+    app.text_input(key="run.connection.base_url").set_value(address).run()
+    assert "Several people use this playground" not in literal(app)
+
+
+def test_a_name_for_a_private_address_is_refused_when_the_run_connects():
+    def answers(_host, _port):
+        return [(0, 0, 0, "", ("192.168.7.7", 0))]
+    with pytest.raises(BaseUrlRefused, match="no request is sent to llm.example.org"):
+        outside.refuse_inside("https://llm.example.org", "", resolve=answers)
+
+
+def test_a_server_has_no_list_prices_and_hints_at_its_models(choose):
+    app = choose("server")
+    app.text_input(key="run.connection.base_url").set_value("localhost:8000").run()
+    assert "claude-haiku-5-5 is a name of Anthropic's models; this server probably has others." in literal(app)
+    assert not app.button(key="run.start").disabled
+
+
+def test_no_hint_when_the_models_are_the_servers_own(visit, store):
+    steps = ("label", "merge", "summary", "agent")
+    store.save_desk("d", {"drafts": {f"steps.{step}.model": "qwen3:8b" for step in steps}})
+    app = visit("run", desk="d")
+    app.radio(key="run.connection.kind").set_value("server").run()
+    assert "Anthropic's models" not in literal(app)
+
+
+def test_in_a_shared_playground_the_link_to_a_run_does_not_give_away_the_desk(visit, store, sample, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    seeds.add_run(store, sample.tickets, sample.id, "agent")
+    app = visit("run", "g1", desk="mine")
+    links = [c.value for c in app.code if "run=g1" in c.value]
+    assert len(links) == 1 and "mine" not in links[0]
+
+
+def test_alone_there_is_no_such_link(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent")
+    assert not [c for c in visit("run", "g1").code if "run=g1" in c.value]
+
+
+@pytest.mark.parametrize(("said", "address", "shared"), [
+    ("", "localhost", False), ("", "0.0.0.0", True), ("0", "0.0.0.0", False), ("1", "localhost", True)])
+def test_shared_is_what_was_said_and_else_what_the_address_suggests(monkeypatch, said, address, shared):
+    monkeypatch.setenv("PLAYGROUND_SHARED", said)
+    config.set_option("server.address", address)
+    assert state.shared() is shared

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 
-from reading import everything, literal, sound
+from reading import everything, literal, markup, sound
 
 OWN = ("mine.csv", b"nr;betreff;text;kunde\n17;Hilfe;Die Rechnung fehlt;K1\n18;Frage;$5 und $10;K2\n", "text/csv")
 
 
 def upload(app, what, *files):
-    app.file_uploader(key=f"data.{what}").set_value(files[0] if what == "tickets" else list(files)).run()
+    app.file_uploader(key=f"data.{what}").set_value(list(files)).run()
     return app
 
 
@@ -19,7 +19,7 @@ def test_the_sample_is_in_place_with_its_columns_guessed(visit):
     chosen = {s.key: s.value for s in app.selectbox}
     assert chosen["data.column.id"] == "ticket_id" and chosen["data.column.body"] == "body"
     assert '<ticket id="T-1001">' in literal(app)
-    assert "tokens (estimate)" in everything(app)
+    assert "tokens, plus the system prompt" in everything(app)
 
 
 def test_an_upload_becomes_the_data_on_every_page(visit):
@@ -86,3 +86,60 @@ def test_it_works_without_a_database(visit):
     app.button(key="data.no_database").click().run()
     sound(app)
     assert "no product database" in literal(app)
+
+
+EMAILS = ("mail.csv", b"id,text,customer\n1,no sync,a@x.org\n2,billed twice,b@x.org\n", "text/csv")
+PEOPLE = ("customers.csv", b"customer_id,name,mail\n7,Ann,a@x.org\n8,Bob,b@x.org\n9,Cy,c@x.org\n", "text/csv")
+ORDERS = ("orders.csv", b"order,buyer\n1,a@x.org\n2,a@x.org\n3,b@x.org\n", "text/csv")
+
+
+def test_customers_are_found_by_their_values_where_the_guessed_key_holds_none(visit):
+    app = upload(visit("data"), "tickets", EMAILS)
+    app = upload(app, "database", ORDERS, PEOPLE)
+    sound(app)
+    assert app.selectbox(key="data.role.customers.key").value == "mail"
+    assert "2 of 2 customers that tickets name are in the table customers." in literal(app)
+    assert "customers are looked up in column mail of table customers" in literal(app)
+
+
+def test_a_key_that_a_person_chose_is_left_alone(visit):
+    app = upload(upload(visit("data"), "tickets", EMAILS), "database", PEOPLE)
+    app.selectbox(key="data.role.customers.key").set_value("name").run()
+    assert app.selectbox(key="data.role.customers.key").value == "name"
+    assert "None of the 2 customers that tickets name is in the table customers." in literal(app)
+
+
+def test_when_no_customer_is_found_the_mapping_is_open_and_says_so(visit):
+    app = upload(visit("data"), "tickets", EMAILS)
+    sound(app)
+    assert ("None of the 2 customers that tickets name is in the table customers. "
+            "Choose the customer table and key:") in literal(app)
+    assert not [e for e in app.expander if e.label.startswith("Where customers")]
+
+
+def test_several_ticket_files_add_up_and_say_what_was_taken_for_what(visit):
+    app = upload(visit("data"), "tickets", OWN, EMAILS, ("more.csv", b"id,text\n17,late\n", "text/csv"))
+    sound(app)
+    text = everything(app)
+    assert "5 tickets of mine.csv + mail.csv + more.csv" in text
+    assert "mine.csv: columns: ticket id = nr, subject = betreff, text = text, customer = kunde" in text
+    assert "repeated ids, kept apart as ticket 17#2" in text
+    assert "To change columns, upload one file." in text
+
+
+def test_after_a_refresh_the_columns_say_what_to_do(visit):
+    upload(visit("data"), "tickets", OWN)
+    assert "To change columns, upload the file again" in everything(visit("data"))
+
+
+def test_tickets_and_pages_are_named_beside_their_numbers(visit):
+    app = visit("data")
+    assert "Page 1 of 4" in literal(app) and "Ticket T-1001 (1 of 40)" in literal(app)
+
+
+def test_names_from_a_file_stay_literal_in_every_line(visit):
+    trap = "![x](http://evil.example)"
+    app = upload(visit("data"), "tickets", (f"{trap}.csv", f"id,text,customer\n{trap},a,{trap}\n".encode(), "text/csv"))
+    app = upload(app, "database", (f"{trap}.csv", f"customer_id,{trap}\n1,{trap}\n".encode(), "text/csv"))
+    sound(app)
+    assert "evil.example" in literal(app) and "evil.example" not in markup(app)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from reading import everything, literal, sound
 
+from lib.task.default_design import default_design
+
 PROMPT = "design.steps.label.system"
 SCHEMA = "design.tools.get_customer.input_schema"
 
@@ -79,7 +81,7 @@ def test_a_schema_that_is_no_json_is_named_kept_as_typed_and_blocks_the_run(visi
     assert "not JSON yet" in literal(app)
     app.switch_page("pages/run.py").run()
     assert app.button(key="run.start").disabled
-    assert "tool get_customer: schema" in literal(app)
+    assert "tool get_customer: schema of the arguments (JSON)" in literal(app)
     app.switch_page("pages/design.py").run()
     assert app.text_area(key=SCHEMA).value == '{"type": "object",'
 
@@ -131,3 +133,38 @@ def test_drafts_of_another_version_that_no_field_can_show_are_left_out(visit, st
         app = visit(page, desk="d")
         sound(app)
     assert app.session_state["desk"]["drafts"] == {"limits.max_usd": 2.0}
+
+
+def test_a_reset_can_be_undone(visit):
+    app = visit("design")
+    app.text_area(key=PROMPT).set_value("one").run()
+    app.number_input(key="design.k").set_value(3).run()
+    app.button(key="design.reset_all").click().run()
+    app.button(key="design.reset_all.undo").click().run()
+    assert app.text_area(key=PROMPT + ".2").value == "one" and app.number_input(key="design.k.2").value == 3
+    assert not app.button(key="design.reset_all").disabled
+
+
+def test_an_edit_after_a_reset_is_not_undone(visit):
+    app = visit("design")
+    app.text_area(key=PROMPT).set_value("one").run()
+    app.button(key="design.reset.steps.label.model").click().run()
+    app.text_area(key=PROMPT + ".1").set_value("two").run()
+    app.text_area(key=PROMPT + ".1").set_value("three").run()
+    assert app.text_area(key=PROMPT + ".1").value == "three"
+    assert not [b for b in app.button if b.key.endswith(".undo")]
+
+
+def test_limits_are_labelled_with_their_value_and_problems_use_the_labels(visit):
+    app = visit("design")
+    assert app.number_input(key="design.limits.max_tokens").label == "Stop at 5,000,000 tokens"
+    app.number_input(key="design.k").set_value(51).run()
+    assert "How many causes: 51 is not possible; it takes a whole number from 1 to 50" in literal(app)
+    app.number_input(key="design.limits.max_usd").set_value(-1.0).run()
+    assert "Stop at … dollars: -1.0 is not possible" in literal(app)
+
+
+def test_each_prompt_says_how_many_tokens_it_adds_and_how_often(visit):
+    captions = [c.value for c in visit("design").caption if c.value.startswith("≈")]
+    assert captions[0].endswith("tokens × 40 tickets") and captions[2].endswith("tokens × 5 causes")
+    assert sum(c.endswith("tokens, resent every turn") for c in captions) == 1 + len(default_design().tools)

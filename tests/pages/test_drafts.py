@@ -53,7 +53,7 @@ def test_a_new_name_alone_is_no_edit():
 
 
 def test_labels_are_plain_words():
-    assert drafts.label("k") == "number of causes"
+    assert drafts.label("k") == "How many causes"
     assert drafts.label("steps.label.system") == "label: system prompt"
-    assert drafts.label("steps.merge.max_tokens") == "merge: longest reply"
+    assert drafts.label("steps.merge.max_tokens") == "merge: longest reply (tokens)"
     assert drafts.label("tools.tally.description") == "tool tally: description"

@@ -6,6 +6,8 @@ import pytest
 import seeds
 from reading import everything, literal, markup, sound
 
+from lib.task.default_design import default_design
+from lib.tickets import TicketSet
 from lib.ui import state
 
 
@@ -80,3 +82,41 @@ def test_a_store_deleted_under_a_running_playground_is_one_line(visit, store):
     app.button(key="run.start").click().run()
     sound(app)
     assert "was deleted while the playground was running" in everything(app) and not store.runs()
+
+
+def test_what_would_end_a_run_early_is_told_before_it(visit, store):
+    store.save_desk("d", {"drafts": {"limits.max_turns": 8}})
+    text = literal(visit("run", desk="d"))
+    assert "⚠ agent: reading every ticket takes about" in text and "the limit is 8" in text
+
+
+def test_the_start_page_runs_ones_own_tickets_too(visit, store, sample, slow):
+    own = TicketSet("own.csv", sample.tickets.tickets[:12])
+    own_id = store.save_data(own.to_json(), None, own.name)
+    store.save_desk("d", {"data_id": own_id})
+    app = visit("start", desk="d")
+    assert app.button(key="start.run_own").label == "Run my 12 tickets both ways"
+    app.button(key="start.run_own").click().run()
+    sound(app)
+    assert {run.data_id for run in store.runs()} == {own_id} and len(store.runs()) == 2
+
+
+def test_many_own_tickets_are_asked_about_on_the_start_page_too(visit, store, sample, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_CONFIRM_ABOVE", "10")
+    own = TicketSet("own.csv", sample.tickets.tickets[:12])
+    store.save_desk("d", {"data_id": store.save_data(own.to_json(), None, own.name)})
+    app = visit("start", desk="d")
+    app.button(key="start.run_own").click().run()
+    assert "Send them all?" in markup(app) and not store.runs()
+
+
+def test_the_sample_button_says_when_the_design_is_edited(visit, store):
+    assert "with your edited design" not in markup(visit("start"))
+    store.save_desk("d", {"drafts": {"k": 4}})
+    assert "with your edited design" in markup(visit("start", desk="d"))
+
+
+def test_recent_runs_name_what_was_edited(visit, store, sample):
+    edited = default_design().with_step("label", system="Label it.").to_dict()
+    seeds.add_run(store, sample.tickets, sample.id, "agent", design=edited)
+    assert "label prompt edited" in literal(visit("start", "g1"))

@@ -10,6 +10,7 @@ import seeds
 from reading import everything, literal, markup, sound
 
 from lib.task.default_design import default_design
+from lib.task.report import Check
 from lib.ui import state
 
 
@@ -32,14 +33,102 @@ def test_before_a_run_the_page_says_what_it_will_send(visit):
 def test_the_sentence_is_written_from_the_numbers(visit, finished):
     text = literal(visit("run", "g1"))
     assert "The agent sent 12 × the tokens of the pipeline" in text
-    assert "the same five causes; 0 of its 5 counts match the data." in text
+    assert "the same five causes; none of its 5 counts match the data." in text
 
 
-def test_both_answers_stand_side_by_side_with_their_customers(visit, finished):
+def test_a_cause_on_which_both_agree_is_one_card(visit, finished):
+    app = visit("run", "g1")
+    assert literal(app).count("duplicate charge") == 1
+    assert "both shapes" in markup(app) and "the agent said 10" in markup(app)
+    assert ("3 customers, 1 not in the database · Plans: 2 pro · Regions: 2 EU · revenue 258 a month"
+            in literal(app))
+
+
+def test_causes_that_differ_stand_side_by_side(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline")
+    run = seeds.add_run(store, sample.tickets, sample.id, "agent")
+    first = seeds.report("agent", sample.tickets).causes[0]
+    fewer = replace(first, tickets=first.tickets[:-1])
+    report = seeds.report("agent", sample.tickets)
+    store.update_run(run.id, report=replace(report, causes=(fewer, *report.causes[1:])).to_dict())
     app = visit("run", "g1")
     assert literal(app).count("duplicate charge") == 2
-    assert "the model said 10" in markup(app)
-    assert "3 customers, 1 not in the database · 2 pro · 2 EU · 258 a month" in literal(app)
+    assert "9 against 8 tickets" in markup(app)
+
+
+@pytest.mark.parametrize("status", ["stopped", "failed", "interrupted"])
+def test_a_part_of_an_answer_is_marked_and_compared_with_nothing(visit, store, sample, status):
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", status=status, partial=f"28 labelled {seeds.TRAP}")
+    seeds.add_run(store, sample.tickets, sample.id, "agent")
+    app = visit("run", "g1")
+    sound(app)
+    assert "badge[:material/incomplete_circle: partial]" in markup(app)
+    assert "28 labelled" in literal(app) and "evil.example" not in markup(app)
+    assert "The agent named five causes" in literal(app) and "both shapes" not in markup(app)
+    assert app.button(key="run.resume.pipeline").label == "Resume"
+
+
+def test_a_part_of_an_answer_alone_makes_no_sentence(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="stopped", partial="turn limit")
+    app = visit("run", "g1")
+    assert "duplicate charge" in literal(app) and "named" not in literal(app)
+
+
+def test_failed_tickets_of_a_finished_run_can_be_tried_again(visit, store, sample):
+    keys = [t.key for t in sample.tickets.tickets]
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", failed={keys[38]: "no reply", keys[39]: "no reply"})
+    app = visit("run", "g1")
+    button = app.button(key="run.resume.pipeline")
+    assert button.label == "Try the 2 failed tickets again"
+    button.click().run()
+    sound(app)
+    deadline = time.monotonic() + 30
+    while store.run("g1-pipeline").status in ("queued", "running") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert store.run("g1-pipeline").report["failed"] == {}
+
+
+def test_a_resumed_run_shows_no_answer_of_before(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="running", partial="stopped by you")
+    assert "partial" not in markup(visit("run", "g1"))
+
+
+def test_what_is_missing_from_a_sum_is_said(visit, store, sample):
+    run = seeds.add_run(store, sample.tickets, sample.id, "agent")
+    store.add_call(seeds._row(run, "agent", "", 2_000.0, 0, cache_read=None, usd=None), {"messages": []}, None)
+    app = visit("run", "g1")
+    shown = {m.label: m for m in app.metric if m.value.startswith("≥ ")}
+    assert set(shown) == {"input tokens", "cost"}
+    assert "1 call did not report theirs" in shown["input tokens"].help
+    assert "1 call without a price" in shown["cost"].help
+
+
+def test_replies_that_were_sent_back_are_told_apart_from_answers(visit, store, sample):
+    run = seeds.add_run(store, sample.tickets, sample.id, "pipeline")
+    for ticket in sample.tickets.tickets[:12]:
+        store.add_call(seeds._row(run, "label", ticket.key, 2_000.0, 500), {"messages": []}, None)
+    text = markup(visit("run", "g1"))
+    assert "46 of 46 answers · 12 sent again" in text
+
+
+def test_the_agents_limit_is_no_goal(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="stopped")
+    assert "turn 40 (limit 60)" in markup(visit("run", "g1"))
+
+
+def test_the_page_says_what_its_results_are_of(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", created=time.time() - 370)
+    app = visit("run", "g1")
+    assert "Shown: 40 tickets of tickets.csv · default v1 · 6 minutes ago · simulated" in literal(app)
+    assert "above: run again" not in markup(app)
+
+
+def test_results_of_another_design_or_other_data_say_so(visit, store, sample):
+    edited = default_design().with_step("label", system="Label it.").to_dict()
+    seeds.add_run(store, sample.tickets, "gone", "agent", design=edited)
+    app = visit("run", "g1")
+    assert "default v1 · label" in literal(app) and "edited" in literal(app)
+    assert "Not the data and design above: run again" in markup(app)
 
 
 def test_a_selected_call_opens_to_what_it_added(visit, finished):
@@ -59,8 +148,17 @@ def test_calls_can_be_filtered_by_shape_and_step(visit, finished):
 
 def test_the_checks_name_what_failed(visit, finished):
     app = tab(visit("run", "g1"), "Checks")
-    found = app.dataframe[0].value
-    assert "✕ counts" in set(found["check"])
+    assert "✕ counts · duplicate charge: claimed 10, counted 9" in literal(app)
+
+
+def test_what_the_data_lack_is_not_held_against_the_model(visit, store, sample):
+    run = seeds.add_run(store, sample.tickets, sample.id, "pipeline")
+    gap = Check("customers in the database", False, "30 of 31 customers are in the database")
+    report = seeds.report("pipeline", sample.tickets)
+    store.update_run(run.id, report=replace(report, checks=(*report.checks, gap)).to_dict())
+    app = tab(visit("run", "g1"), "Checks")
+    assert "· customers in the database: 30 of 31" in literal(app)
+    assert "2 of 2 checks passed" in markup(app)
 
 
 def test_the_timeline_says_how_much_ran_at_once(visit, finished):
@@ -102,6 +200,23 @@ def test_a_run_after_an_edit_says_what_changed(visit, store, sample):
     text = literal(visit("run", "g2"))
     assert "Edited: label: system prompt" in text
     assert "input tokens unchanged" in text
+    assert "+Label it." in text and "\n-" in text
+
+
+def test_a_run_on_other_data_says_so(visit, store, sample):
+    few = replace(sample.tickets, name="few.csv", tickets=sample.tickets.tickets[:31])
+    few_id = store.save_data(few.to_json(), None, few.name)
+    seeds.add_run(store, few, few_id, "pipeline", created=1_000.0)
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", group="g2", created=2_000.0)
+    text = literal(visit("run", "g2"))
+    assert "Other data: 31 tickets of few.csv → 40 tickets of tickets.csv" in text
+    assert "same causes" not in text
+
+
+def test_the_same_run_twice_has_nothing_to_say(visit, store, sample):
+    for group, created in (("g1", 1_000.0), ("g2", 2_000.0)):
+        seeds.add_run(store, sample.tickets, sample.id, "pipeline", group=group, created=created)
+    assert "What changed" not in markup(visit("run", "g2"))
 
 
 def test_more_tickets_than_the_limit_ask_first(visit, monkeypatch):

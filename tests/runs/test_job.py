@@ -307,3 +307,14 @@ def test_a_run_whose_end_could_not_be_written_can_be_ended_by_stop(store):
     store.update_run(run.id, status="running", error="")        # as after a full disk
     runs.stop(run.id)
     assert store.run(run.id).status == "interrupted"
+
+
+def test_a_compatible_server_has_no_list_price(store):
+    data_id = store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    runs = Runs(store)
+    server = Connection(simulated().client, "server", "http://localhost:1", Clock())
+    group = runs.start(default_design(), ["pipeline"], TICKETS, empty_catalog(), data_id, lambda: server, "server",
+                       "mine")
+    [run] = wait_for_end(runs, store, group)
+    assert run.status == "done" and store.totals(run.id).usd is None
+    assert store.totals(run.id).unpriced == store.totals(run.id).calls

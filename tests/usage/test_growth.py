@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lib.usage.growth import cumulative, fit, law
+from lib.runs.store import CallRow
+from lib.usage.growth import cumulative, fit, law, law_of
 
 # Input tokens per turn of an agent with seven tools that keeps its whole conversation; from the printed outputs of
 # anthropics/claude-cookbooks, tool_use/automatic-context-compaction.ipynb (Claude Sonnet 4.6, five tickets).
@@ -59,3 +60,35 @@ def test_without_growth_nothing_overtakes(inputs):
 
 def test_a_flat_run_has_no_variance_to_explain():
     assert fit([600, 600, 600]).r2 is None
+
+
+def call(tokens: int | None, step: str = "agent", subject: str = "", error: str = "") -> CallRow:
+    return CallRow(0, "r", step, subject, "m", 0.0, 1.0, "end_turn", tokens, 0, 0, 0, 10, 0, 0.001, 1, error)
+
+
+def test_history_costs_more_from_the_first_whole_turn_after_it_is_even():
+    law = law_of("agent", [call(2_700 + 520 * turn) for turn in range(45)])
+    assert (law.a, law.d) == (pytest.approx(2_700), pytest.approx(520))
+    assert law.overtaken_from == 12     # even at 2 · 2,700 / 520 + 1 = 11.4
+
+
+def test_a_run_that_ends_before_is_not_overtaken():
+    assert law_of("agent", [call(2_700 + 520 * turn) for turn in range(11)]).overtaken_from is None
+
+
+def test_a_ticket_costs_all_the_calls_that_its_label_took():
+    calls = [call(500, "label", "1"), call(600, "label", "1"), call(500, "label", "2"), call(9_000, "merge")]
+    law = law_of("pipeline", calls)
+    assert (law.a, law.n, law.calls) == (800, 2, 3)
+
+
+@pytest.mark.parametrize(("shape", "step"), [("agent", "agent"), ("pipeline", "label")])
+def test_failed_and_unreported_calls_say_nothing_of_the_law(shape, step):
+    good = [call(500 + 100 * n, step, str(n)) for n in range(4)]
+    bad = [call(0, step, "0", error="529 overloaded"), call(None, step, "0")]
+    assert law_of(shape, bad + good) == law_of(shape, good)
+
+
+def test_too_little_has_no_law():
+    assert law_of("agent", [call(500), call(600)]) is None
+    assert law_of("pipeline", []) is None

@@ -1,0 +1,117 @@
+"""The table of calls: numbers, notes, filters, and a selection that stays with its call."""
+
+from __future__ import annotations
+
+import pytest
+import seeds
+from reading import literal, markup, sound
+
+
+@pytest.fixture
+def calls(visit, store, sample):
+    """calls(...) -> the Calls tab of a group with these shapes."""
+    def opened(*shapes: str):
+        for shape in shapes:
+            seeds.add_run(store, sample.tickets, sample.id, shape)
+        app = visit("run", "g1")
+        app.session_state["run.tabs"] = "Calls"
+        return app.run()
+    return opened
+
+
+def select(app, row):
+    app.session_state[app.session_state["_calls_key"]] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    return app.run()
+
+
+def table(app):
+    return app.dataframe[0].value
+
+
+def add(store, run, step, subject, started, messages=1, **more):
+    sent = [{"role": "user", "content": "x"}] * messages
+    store.add_call(seeds._row(run, step, subject, started, 500, **more), {"model": "m", "messages": sent}, None)
+
+
+def test_numbers_count_within_the_run_in_the_order_of_starts(calls):
+    found = table(calls("pipeline", "agent"))
+    assert list(found["#"]) == [*range(1, 47), *range(1, 41)]
+
+
+def test_the_opened_call_has_the_number_of_its_row(calls):
+    app = select(calls("pipeline", "agent"), 46 + 31)
+    sound(app)
+    assert "[Agent]** · call 32" in markup(app)
+
+
+def test_a_call_that_ends_meanwhile_does_not_move_the_selection(calls, store):
+    app = select(calls("agent"), 5)
+    assert "· call 6" in markup(app) and "<b>" in literal(app)
+    add(store, store.run("g1-agent"), "agent", "", 1_000.5)       # began second, ended last
+    app.run()
+    assert "· call 7" in markup(app)
+    app.run()
+    assert "· call 7" in markup(app)
+
+
+def test_a_filter_that_hides_the_opened_call_closes_it(calls):
+    app = select(calls("pipeline", "agent"), 3)
+    app.pills(key="run.filter.shape").set_value("agent").run()
+    assert "· call 4" not in markup(app) and "Select a row" in markup(app)
+
+
+def test_columns_that_say_nothing_are_left_out(calls):
+    names = set(table(calls("agent")).columns)
+    assert names.isdisjoint({"cache write", "cache read", "error", "note"})
+
+
+def test_columns_that_say_something_are_shown(calls, store):
+    app = calls("agent")
+    add(store, store.run("g1-agent"), "agent", "", 2_000.0, cache_read=7, error="529 overloaded")
+    assert {"cache read", "error"} <= set(table(app.run()).columns)
+
+
+def test_a_rejected_reply_is_marked_and_counted(calls, store, sample):
+    app = calls("pipeline")
+    run, ticket = store.run("g1-pipeline"), sample.tickets.tickets[0]
+    add(store, run, "label", ticket.key, 1_003.0, messages=3)
+    app.run()
+    sound(app)
+    noted = table(app)[table(app)["note"] == "asked again"]
+    assert list(noted["about"]) == [ticket.key] and list(noted["#"]) == [1]
+    assert "1 reply rejected and asked again" in markup(app)
+
+
+def test_batches_of_a_merge_are_no_second_tries(calls, store):
+    app = calls("pipeline")
+    run = store.run("g1-pipeline")
+    add(store, run, "merge", "150 labels", 1_030.0)
+    add(store, run, "merge", "150 labels", 1_032.0)
+    assert "asked again" not in markup(app.run())
+
+
+def test_a_failed_call_that_is_made_anew_is_no_rejected_reply(calls, store):
+    app = calls("pipeline")
+    run = store.run("g1-pipeline")
+    add(store, run, "label", "late", 1_030.0, error="lost")
+    add(store, run, "label", "late", 1_032.0)
+    assert "asked again" not in markup(app.run()) and "1 failed" in markup(app)
+
+
+def test_without_errors_that_is_said_and_there_is_nothing_to_switch(calls):
+    app = calls("agent")
+    assert "no call failed" in markup(app) and not [t for t in app.toggle if t.key == "run.filter.errors"]
+
+
+def test_the_filters_name_nothing_twice(calls):
+    app = calls("pipeline", "agent")
+    assert app.pills(key="run.filter.shape").options == ["pipeline", "agent"]
+    assert app.pills(key="run.filter.step").options == ["label", "merge", "summary"]
+
+
+def test_errors_of_servers_stay_literal(calls, store):
+    app = calls("agent")
+    add(store, store.run("g1-agent"), "agent", seeds.TRAP, 999.0, error=seeds.TRAP)
+    app = select(app.run(), 0)
+    sound(app)
+    assert "evil.example" in literal(app) and "evil.example" not in markup(app)
