@@ -28,7 +28,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     return Settings(
         store=Path(environ.get("PLAYGROUND_STORE") or ROOT / ".playground" / "runs.sqlite"),
         shared=_flag(environ, "PLAYGROUND_SHARED"),
-        speed=_number(environ, "PLAYGROUND_SPEED", 20.0),
+        speed=_number(environ, "PLAYGROUND_SPEED", 30.0),
         base_url=environ.get("PLAYGROUND_BASE_URL", "").strip(),
         confirm_above=int(_number(environ, "PLAYGROUND_CONFIRM_ABOVE", 500)),
         max_upload_mb=int(_number(environ, "PLAYGROUND_MAX_UPLOAD_MB", 200)),

@@ -35,8 +35,8 @@ class ClockTime:
 class SimulatedTime:
     """Calls last as long as the simulation says, and nothing else takes time.
 
-    Twenty simulated seconds pass in a real one, so the ten milliseconds that this machine needs between two calls would
-    look like a fifth of a second. Here a thread's next call begins when its last one ended, and a new thread's first
+    Thirty simulated seconds pass in a real one, so the ten milliseconds that this machine needs between two calls would
+    look like a third of a second. Here a thread's next call begins when its last one ended, and a new thread's first
     call when its step began.
     """
 

@@ -325,6 +325,8 @@ def _totals(row: sqlite3.Row) -> Totals:
     for name, missing in (("input", "unreported"), ("output", "unreported"), ("usd", "unpriced")):
         if known[name] is None and not known[missing]:
             known[name] = 0
+    if known["unpriced"] and not known["usd"]:
+        known["usd"] = None     # all that is known of is what was refused for nothing
     return Totals(**known)
 
 

@@ -197,7 +197,7 @@ def _key_of_environment() -> str:
 
 
 def _speeds() -> list[float]:
-    return sorted({1.0, 20.0, 60.0, state.settings().speed, _now()["speed"]})
+    return sorted({1.0, 10.0, 30.0, 100.0, state.settings().speed, _now()["speed"]})
 
 
 def _speed_name(speed: float) -> str:

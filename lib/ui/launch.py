@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -148,6 +149,8 @@ def _forecast_line(shapes: list[str]) -> str:
     if not shapes:
         return "Choose a shape to run."
     told = {shape: f for shape, f in _forecasts(shapes).items() if f.input_tokens is not None}
+    if not connection.choice().priced:
+        told = {shape: replace(f, usd=None) for shape, f in told.items()}
     costs = [f.usd for f in told.values()]
     parts = [f":{live.COLOUR[shape]}[**{shape}**] {_figures(f, costs)}" for shape, f in told.items()]
     return ":gray[will send ≈] " + "\u2003".join(parts) if parts else ""
