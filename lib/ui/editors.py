@@ -68,7 +68,7 @@ def step(page: str, name: str) -> None:
             _model(page, f"steps.{name}.model")
             _field(st.number_input, page, f"steps.{name}.max_tokens", step=256, width=200,
                    help="max_tokens of the request. A reply that reaches it is cut off and not used.")
-        _field(st.text_area, page, f"steps.{name}.system", height=210)
+        _field(st.text_area, page, f"steps.{name}.system", height="content")
         st.caption(_prompt_size(name))
 
 
@@ -81,8 +81,8 @@ def tool(page: str, key: str) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _field(st.text_input, page, owned[1], width=260)
             _field(st.toggle, page, owned[0])
-        _field(st.text_area, page, owned[2], height=120)
-        _field(st.text_area, page, owned[3], height=200)
+        _field(st.text_area, page, owned[2], height="content")
+        _field(st.text_area, page, owned[3], height=240)
         st.caption(_tool_size(key))
 
 
