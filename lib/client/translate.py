@@ -162,10 +162,10 @@ def _no_answer(error: Any, endpoint: Endpoint) -> Exception:
     import httpx2
 
     cause = error.__cause__
-    reason = _sentence(endpoint.hide(str(cause) or type(cause).__name__))
+    reason = _sentence(re.sub(r"^\[Errno -?\d+\] ", "", endpoint.hide(str(cause) or type(cause).__name__)))
     if not may_have_arrived(error):
         return errors.Unreachable(f"Nothing answers at {endpoint.address}: {reason} "
-                                  "Is the server running, is the address right, is this machine online?")
+                                  "Is the server running, and is the address right?")
     if isinstance(cause, httpx2.TimeoutException):
         return errors.ServerTrouble(f"{_start(endpoint)} gave no answer in time. Try again later, or allow more time "
                                     "with PLAYGROUND_TIMEOUT; what is finished is kept.")

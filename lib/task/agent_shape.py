@@ -79,7 +79,7 @@ def _keep_the_tally(ending: PlaygroundError, messages: Sequence[Any], design: De
                     catalog: Catalog) -> None:
     tallied = _tallied(messages, design, tickets)
     if tallied:
-        why = f"there is no final answer, this is the agent's last tally counted; the run ended early: {ending}"
+        why = f"No final answer, the agent's last tally is counted; the run ended early: {ending}"
         ending.partial_report = build_report("agent", design.k, tickets, catalog, tallied, partial=why,
                                              checks=(tickets_read(tallied, _read(messages, design)),))
 

@@ -27,7 +27,7 @@ def customers_known(causes: Sequence[Cause], tickets: TicketSet) -> Check:
     customers = {c.id: c.known for cause in causes for c in cause.customers}
     missing = sorted(id for id, known in customers.items() if not known)
     unnamed = [key for cause in causes for key in cause.tickets if not tickets.by_key[key].customer.strip()]
-    parts = [f"{len(customers) - len(missing)} of {len(customers)} customers are in the database"]
+    parts = [f"{len(customers) - len(missing)} of {len(customers)} customers of these causes are in the database"]
     parts += [f"not there: {some(missing)}"] if missing else []
     parts += [f"tickets that name no customer: {some(unnamed)}"] if unnamed else []
     return Check("customers in the database", not missing and not unnamed, "; ".join(parts))

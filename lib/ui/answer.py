@@ -23,7 +23,7 @@ def answers(runs: list[Run]) -> None:
     """The sentence first, then the causes of both shapes, matched by the tickets they hold."""
     reports = {r.shape: report for r in runs if (report := live.report(r))}
     if not reports:
-        st.caption("The answers will be here, side by side, as soon as a run is done.")
+        st.caption("The answers are here, side by side, when a run is done.")
         changes(runs)
         return
     sentence(runs)

@@ -48,8 +48,8 @@ def _live(page: str, was_active: bool) -> None:
 
 def _draw(page: str, was_active: bool) -> None:
     found = state.group()
-    if was_active and not any(state.is_active(r) for r in found):
-        st.rerun()      # once, to be drawn without polling and with the answer below
+    if was_active != any(state.is_active(r) for r in found):
+        st.rerun()      # once: polling begins with a resumed run; it stops, and the answer is drawn, with the last one
     by_shape = {r.shape: r for r in found}
     for column, shape in zip(st.columns(2), state.SHAPES, strict=True):
         with column:
@@ -146,7 +146,8 @@ def _expected_calls(run: Run) -> int:
 
 
 def _figures(run: Run | None, totals: Totals | None, costs: list[float | None]) -> None:
-    figures = _values(totals, costs) if totals and totals.calls else [(label, "–", None) for label in FIGURES]
+    answered = totals and totals.calls > totals.errors
+    figures = _values(totals, costs) if answered else [(label, "–", None) for label in FIGURES]
     for column, (label, value, exact) in zip(st.columns(3), figures, strict=True):
         column.metric(label, value, help=exact)
 
@@ -187,8 +188,9 @@ def growth(page: str, found: list[Run]) -> None:
         st.caption("dots: calls · line: the formula", width="content", help=FORMULA)
     measure = measure or "input"
     with st.container(height=height, border=False, key=f"{page}_chart"):
-        if any(calls.values()):
-            st.vega_lite_chart(rows_frame(charts.growth_rows(calls, measure, _room(found, measure))),
+        if any(not call.error for made in calls.values() for call in made):
+            room = _room(found, measure) if any(state.is_active(r) for r in found) else None
+            st.vega_lite_chart(rows_frame(charts.growth_rows(calls, measure, room)),
                                growth_spec(measure), height=height, key=f"{page}.growth.{measure}",
                                alt=f"Cumulative {MEASURES[measure].lower()} after each call, for each shape")
         else:

@@ -67,7 +67,7 @@ def _figures(run: Run, totals: Totals, costs: list[float | None]) -> None:
     if totals.input is not None:
         tokens = fmt.at_least(f"{fmt.short(totals.input)} tokens", totals.unreported)
     cost = fmt.at_least(fmt.dollars(totals.usd, beside=costs), totals.unpriced)
-    figures = f"{tokens} · {cost}" if totals.calls else ""
+    figures = f"{tokens} · {cost}" if totals.calls > totals.errors else ""
     told = " · ".join(part for part in ("" if run.status == "done" else run.status, figures) if part)
     st.markdown(f":{live.COLOUR[run.shape]}[**{run.shape}**] {fmt.escaped(told)}", width="content")
 

@@ -83,7 +83,8 @@ def _take(page: str, what: str, files: list[Any] | None, read: Callable[[list[tu
     if error := st.session_state.get(f"_{what}_error"):
         with st.container(border=True, key=f"{page}_{what}_error"):
             st.text(f"✕ {error}")
-            st.caption("The data before it is still in place.")
+            st.caption("The data before it is still in place." + (
+                " Remove that file (×) to use the others." if len(files or ()) > 1 else ""))
 
 
 def _error_of(read: Callable[[list[tuple[str, bytes]]], None], files: list[Any]) -> str:

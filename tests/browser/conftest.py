@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent.parent
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
-SPEED = "200"       # simulated seconds per real one: slow enough to see a run while it works
+SPEED = "40"        # simulated seconds per real one: slow enough to see a run while it works, and to stop it
 
 
 @pytest.fixture(scope="session")

@@ -90,3 +90,12 @@ def test_a_run_goes_on_while_the_person_is_elsewhere_and_after_a_refresh(page: P
     go_to(page, "Run")
     wait_until_done(page)
     expect(page.get_by_text("46 of 46 calls").first).to_be_visible()
+
+
+def test_a_stopped_agent_goes_on_from_resume_to_its_answer_without_another_click(page: Page):
+    press(page, "Run the sample both ways")
+    expect(page.get_by_text(re.compile(r"turn \d+ \(limit 60\)")).first).to_be_visible()
+    page.get_by_role("button", name="Stop").last.click(delay=60)
+    page.get_by_role("button", name="Resume").last.click(delay=60)
+    wait_until_done(page)
+    expect(page.get_by_text("45 turns").first).to_be_visible()

@@ -46,7 +46,8 @@ def test_a_good_answer_gives_the_report_the_pipeline_gives_and_only_the_data_fai
         (c.name, c.tickets, c.customers, c.products) for c in same.causes]
     assert (report.labels, report.other, report.total) == (same.labels, same.other, same.total)
     assert [c.claimed for c in report.causes] == [3, 2]
-    assert failed(report) == {("customers in the database", ""): "2 of 3 customers are in the database; not there: C-9"}
+    assert failed(report) == {
+        ("customers in the database", ""): "2 of 3 customers of these causes are in the database; not there: C-9"}
 
 
 def test_the_model_gets_the_question_its_tools_and_one_call_at_a_time():

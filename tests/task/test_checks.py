@@ -25,10 +25,11 @@ def test_customers_in_the_database():
     known, unknown = Customer("C-1"), Customer("C-9", known=False)
     assert checks.customers_known([cause(["T-1"], known)], TICKETS).passed
     missing = checks.customers_known([cause(["T-1", "T-5"], known, unknown)], TICKETS)
-    assert (missing.passed, missing.detail) == (False, "1 of 2 customers are in the database; not there: C-9")
+    assert (missing.passed, missing.detail) == (
+        False, "1 of 2 customers of these causes are in the database; not there: C-9")
     unnamed = checks.customers_known([cause(["T-1", "T-6"], known)], TICKETS)
     assert (unnamed.passed, unnamed.detail) == (
-        False, "1 of 1 customers are in the database; tickets that name no customer: T-6")
+        False, "1 of 1 customers of these causes are in the database; tickets that name no customer: T-6")
 
 
 def test_quotes():

@@ -74,8 +74,8 @@ def test_every_ticket_is_placed_and_every_check_but_the_databases_gap_passes(ran
     _, report, _ = ran
     assert len(report.labels) == report.total == 40
     assert [(c.name, c.detail) for c in report.checks if not c.passed] == [
-        ("customers in the database", "20 of 22 customers are in the database; not there: C-1987, C-2093; "
-                                      "tickets that name no customer: T-1029")]
+        ("customers in the database", "20 of 22 customers of these causes are in the database; "
+                                      "not there: C-1987, C-2093; tickets that name no customer: T-1029")]
 
 
 def test_the_top_five_are_the_gold_causes_in_count_order(ran):
