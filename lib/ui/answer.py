@@ -10,6 +10,7 @@ import streamlit as st
 from lib.catalog import Roles
 from lib.design import Design
 from lib.errors import DesignError
+from lib.phrases import plural
 from lib.runs.store import Run
 from lib.task.report import Cause, Check, Customer, Report
 from lib.tickets.visible import visible
@@ -65,7 +66,7 @@ def _head(shape: str, report: Report | None) -> None:
         st.markdown(f"{name} :gray[no answer in this run]")
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        placed = f"{len(report.labels):,} of {fmt.plural(report.total, 'ticket')} placed"
+        placed = f"{len(report.labels):,} of {plural(report.total, 'ticket')} placed"
         st.markdown(f"{name} :gray[{placed}]", width="content")
         if report.partial:
             st.badge("partial", icon=":material/incomplete_circle:", color="red",
@@ -97,7 +98,7 @@ def _cause(cause: Cause, differences: list[str] | None, key: str, other: Cause |
         if other:
             st.caption("same tickets and customers in both", width="content")
             st.badge("both shapes", icon=":material/done_all:", color="green")
-        st.badge(fmt.plural(cause.count, "ticket"), color="gray")
+        st.badge(plural(cause.count, "ticket"), color="gray")
     for told in filter(None, (cause, other)):
         if told.claimed is not None and told.claimed != told.count:
             st.badge(f"the {'agent' if other else 'model'} said {told.claimed}", icon=":material/error:", color="red",
@@ -151,12 +152,12 @@ def _checks(shape: str, report: Report) -> None:
     judged = [c for c in report.checks if not _is_gap(c)]
     passed = sum(1 for c in judged if c.passed)
     st.markdown(f"**:{live.COLOUR[shape]}[{shape.capitalize()}]** "
-                f":gray[{passed} of {fmt.plural(len(judged), 'check')} passed]")
+                f":gray[{passed} of {plural(len(judged), 'check')} passed]")
     with st.container(gap="xsmall"):
         for check in (*sorted(judged, key=lambda c: c.passed), *gaps):
             _check(check)
     if report.failed:
-        st.text(f"{fmt.plural(len(report.failed), 'ticket')} without a label:")
+        st.text(f"{plural(len(report.failed), 'ticket')} without a label:")
         st.dataframe([{"ticket": key, "why": visible(why)} for key, why in report.failed.items()], hide_index=True,
                      key=f"failed_{shape}", column_config={"why": st.column_config.TextColumn(width="large")})
 
@@ -252,7 +253,7 @@ def _other_data(before: Run, run: Run) -> str:
 
 
 def _tickets(data: state.Data) -> str:
-    return f"{fmt.plural(len(data.tickets), 'ticket')} of {fmt.cut(data.tickets.name)}"
+    return f"{plural(len(data.tickets), 'ticket')} of {fmt.cut(data.tickets.name)}"
 
 
 def _role(name: str, before: Roles, after: Roles) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from lib.messages import blocks, get
+from lib.phrases import plural
 from lib.runs.store import CallRow, Run
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
@@ -96,9 +97,9 @@ def _filtered(rows: list[Row]) -> list[Row]:
 
 def _counts(rows: list[Row]) -> str:
     again, failed = sum(r.again for r in rows), sum(bool(r.call.error) for r in rows)
-    parts = [fmt.plural(len(rows), "call"), f"{failed:,} failed" if failed else "no call failed"]
+    parts = [plural(len(rows), "call"), f"{failed:,} failed" if failed else "no call failed"]
     if again:
-        parts.append(f"{fmt.plural(again, 'reply', 'replies')} rejected and asked again")
+        parts.append(f"{plural(again, 'reply', 'replies')} rejected and asked again")
     return " · ".join(parts)
 
 
@@ -192,10 +193,10 @@ def _request(run: Run, call: CallRow, request: dict[str, Any]) -> None:
 
 def _messages(messages: list[dict[str, Any]], before: int) -> None:
     if before:
-        with st.expander(f"Resent from the call before · {fmt.plural(before, 'message')}", type="compact"):
+        with st.expander(f"Resent from the call before · {plural(before, 'message')}", type="compact"):
             for message in messages[:before]:
                 _message(message)
-        st.caption(f"new in this call: {fmt.plural(len(messages) - before, 'message')}")
+        st.caption(f"new in this call: {plural(len(messages) - before, 'message')}")
     for message in messages[before:]:
         _message(message)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
+from lib.phrases import plural
 from lib.runs.store import CallRow
 from lib.task.report import Cause, Customer, Report
 from lib.ui import format as fmt
@@ -75,7 +76,7 @@ def _causes(count: int) -> str:
 
 
 def _one(outcome: Outcome) -> str:
-    causes, calls = _causes(len(outcome.report.causes)), fmt.plural(outcome.calls, "call")
+    causes, calls = _causes(len(outcome.report.causes)), plural(outcome.calls, "call")
     return (f"The {outcome.shape} named {causes} with {calls}, {_tokens(outcome)} input tokens and "
             f"{_money(outcome)}; {_counts(outcome.report)}.")
 
@@ -201,7 +202,7 @@ def marks(left: Cause | None, right: Cause | None) -> list[str]:
         found.append(f"{left.count} against {right.count} tickets")
     only = len(set(left.tickets) ^ set(right.tickets))
     if only:
-        found.append(f"{fmt.plural(only, 'ticket')} in only one of them")
+        found.append(f"{plural(only, 'ticket')} in only one of them")
     if {c.id for c in left.customers} != {c.id for c in right.customers}:
         found.append("other customers")
     return found
@@ -238,7 +239,7 @@ def customers_line(customers: Sequence[Customer]) -> str:
     unknown is left out."""
     known = [c for c in customers if c.known]
     unknown = len(customers) - len(known)
-    head = fmt.plural(len(customers), "customer") + (f", {unknown} not in the database" if unknown else "")
+    head = plural(len(customers), "customer") + (f", {unknown} not in the database" if unknown else "")
     revenue = [c.monthly_revenue for c in known if c.monthly_revenue is not None]
     money = f"revenue {sum(revenue):,.0f} a month" if revenue else ""
     parts = (head, _tally("Plans", (c.plan for c in known)), _tally("Regions", (c.region for c in known)), money)

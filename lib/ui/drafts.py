@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lib.design import Design
+from lib.task.problems import Problem
 
 Drafts = Mapping[str, Any]
 
 DEEPEST = 50        # levels of a schema; what reads it after us recurses
 TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 TOOL_PARTS = ("enabled", "name", "description", "input_schema")
-
-
-@dataclass(frozen=True)
-class Problem:
-    field: str
-    text: str
 
 
 def apply(default: Design, drafts: Drafts) -> tuple[Design, list[Problem]]:

@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from lib.models import MODELS
+from lib.phrases import plural
 from lib.ui import drafts, state
 from lib.ui import format as fmt
 from lib.usage.tokens import estimate
@@ -96,8 +97,8 @@ def reset_all(page: str) -> None:
 
 def _prompt_size(name: str) -> str:
     design, _ = state.design()
-    sent = {"label": f" × {fmt.plural(len(state.data().tickets), 'ticket')}", "agent": ", resent every turn",
-            "summary": f" × {fmt.plural(design.k, 'cause')}"}.get(name, ", once")
+    sent = {"label": f" × {plural(len(state.data().tickets), 'ticket')}", "agent": ", resent every turn",
+            "summary": f" × {plural(design.k, 'cause')}"}.get(name, ", once")
     settings = design.steps[name]
     return f"≈ {fmt.exact(estimate(settings.system, settings.model))} tokens{sent}"
 
@@ -116,7 +117,7 @@ def problems() -> list[drafts.Problem]:
     from lib.task.problems import problems as design_problems
 
     design, unusable = state.design()
-    return unusable + [drafts.Problem(p.field, p.text) for p in design_problems(design)]
+    return unusable + design_problems(design)
 
 
 def show_problems(found: list[drafts.Problem]) -> None:

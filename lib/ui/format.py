@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
+from lib.phrases import plural
+
 NO_PRICE = "no price"
 NOT_REPORTED = "not reported"
 
@@ -69,11 +71,6 @@ def ago(then: float) -> str:
 def times(factor: float) -> str:
     """15.7 -> "16 ×", 1.53 -> "1.5 ×"."""
     return f"{factor:.0f} ×" if factor >= 9.5 else f"{factor:.1f} ×"
-
-
-def plural(count: int, word: str, words: str = "") -> str:
-    """(1, "call") -> "1 call"; (46, "call") -> "46 calls"."""
-    return f"{count:,} {word if count == 1 else words or word + 's'}"
 
 
 def cut(text: str, most: int = 60) -> str:

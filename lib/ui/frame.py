@@ -9,6 +9,7 @@ import streamlit as st
 from lib.design import Design
 from lib.errors import SettingError, StoreError
 from lib.models import model
+from lib.phrases import plural
 from lib.tickets.visible import visible
 from lib.ui import connection, state
 from lib.ui import format as fmt
@@ -87,11 +88,11 @@ def _item(label: str, text: str) -> None:
 
 
 def _data_line(data: state.Data) -> str:
-    tickets, tables = fmt.plural(len(data.tickets), "ticket"), len(data.catalog.tables)
+    tickets, tables = plural(len(data.tickets), "ticket"), len(data.catalog.tables)
     name = fmt.cut(data.tickets.name)
     if not tables:
         return f"{tickets} of {name} · no product database"
-    return f"{tickets} of {name} · {fmt.cut(data.catalog.name) or 'database'} ({fmt.plural(tables, 'table')})"
+    return f"{tickets} of {name} · {fmt.cut(data.catalog.name) or 'database'} ({plural(tables, 'table')})"
 
 
 def models_line(design: Design) -> str:

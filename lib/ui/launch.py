@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from lib.phrases import plural
 from lib.tickets.visible import visible
 from lib.ui import connection, editors, live, state
 from lib.ui import format as fmt
@@ -34,7 +35,7 @@ def start_buttons(page: str) -> None:
         st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
                   disabled=not _may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
         if not data.is_sample and len(data.tickets):
-            st.button(f"Run my {fmt.plural(len(data.tickets), 'ticket')} both ways", icon=":material/play_arrow:",
+            st.button(f"Run my {plural(len(data.tickets), 'ticket')} both ways", icon=":material/play_arrow:",
                       key=f"{page}.run_own", disabled=not _may_start(list(state.SHAPES), data, problems),
                       on_click=_ask_or_start, args=(list(state.SHAPES),))
         if state.is_edited():

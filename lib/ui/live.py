@@ -12,6 +12,7 @@ import streamlit as st
 from lib import charts
 from lib.design import Design
 from lib.errors import DesignError, StoreError
+from lib.phrases import plural
 from lib.runs.store import CallRow, Run, Totals
 from lib.task.report import Report
 from lib.tickets import TicketSet
@@ -100,7 +101,7 @@ def _button(page: str, run: Run) -> None:
     elif run.status in ("stopped", "failed", "interrupted"):
         _resume_button(page, run, "Resume", "Goes on where it ended; calls that are finished are not paid again.")
     elif (found := report(run)) and found.failed:
-        failed = fmt.plural(len(found.failed), "failed ticket")
+        failed = plural(len(found.failed), "failed ticket")
         _resume_button(page, run, f"Try the {failed} again",
                        "Asks for their labels once more, then merges and summarises anew; the other labels are kept.")
 
@@ -121,19 +122,19 @@ def _progress(run: Run | None, totals: Totals | None) -> tuple[float, str]:
         return 0.0, "not run yet"
     if run.shape == "agent":
         most = run.design["limits"]["max_turns"]
-        text = fmt.plural(totals.calls, "turn") if run.status == "done" else f"turn {totals.calls} (limit {most})"
+        text = plural(totals.calls, "turn") if run.status == "done" else f"turn {totals.calls} (limit {most})"
         return _share(totals.calls, most, run), text
     again = _sent_again(state.calls(run.id)) if totals.calls else 0
-    answers = totals.calls - again
+    answers = totals.calls - totals.errors - again
     expected = answers if run.status == "done" else max(answers, _expected_calls(run))
     text = f"{answers:,} of {expected:,} " + (f"answers · {again:,} sent again" if again else "calls")
-    return _share(answers, expected, run), text
+    return _share(answers, expected, run), text + (f" · {totals.errors:,} failed" if totals.errors else "")
 
 
 def _sent_again(calls: list[CallRow]) -> int:
-    """Calls of the pipeline beside the one that a ticket or a summary needs, and those that failed."""
+    """Answered calls of the pipeline beside the one that a ticket or a summary needs."""
     once = [(c.step, c.subject) for c in calls if c.step != "merge" and not c.error]
-    return len(once) - len(set(once)) + sum(1 for c in calls if c.error)
+    return len(once) - len(set(once))
 
 
 def _share(done: int, of: int, run: Run) -> float:
@@ -155,10 +156,10 @@ def _figures(run: Run | None, totals: Totals | None, costs: list[float | None]) 
 def _values(totals: Totals, costs: list[float | None]) -> list[tuple[str, str, str | None]]:
     tokens = f"{fmt.exact(totals.input)} input and {fmt.exact(totals.output)} output tokens, as reported"
     if totals.unreported:
-        tokens += f"; {fmt.plural(totals.unreported, 'call')} did not report theirs, so it is more"
+        tokens += f"; {plural(totals.unreported, 'call')} did not report theirs, so it is more"
     cost = fmt.escaped(fmt.exact_dollars(totals.usd))
     if totals.unpriced:
-        cost += f"; {fmt.plural(totals.unpriced, 'call')} without a price, so it is more"
+        cost += f"; {plural(totals.unpriced, 'call')} without a price, so it is more"
     shown = (fmt.at_least(fmt.short(totals.input), totals.unreported),
              fmt.at_least(fmt.dollars(totals.usd, beside=costs), totals.unpriced), fmt.seconds(elapsed(totals)))
     told = (tokens, cost, "from the first call to the end of the last, on the run's own clock")

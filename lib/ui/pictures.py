@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from lib import charts
+from lib.phrases import plural
 from lib.runs.store import Run
 from lib.ui import format as fmt
 from lib.ui import live
@@ -33,4 +34,4 @@ def timeline(runs: list[Run]) -> None:
 def _waiting(shape: str, lanes: int, rows: list[dict]) -> str:
     mine = [r for r in rows if r["shape"] == shape]
     busy, wall = sum(r["seconds"] for r in mine), max(r["end"] for r in mine)
-    return f"{shape}: {fmt.seconds(busy)} of calls in {fmt.seconds(wall)}, up to {fmt.plural(lanes, 'call')} at once"
+    return f"{shape}: {fmt.seconds(busy)} of calls in {fmt.seconds(wall)}, up to {plural(lanes, 'call')} at once"

@@ -6,6 +6,7 @@ import streamlit as st
 
 from lib.design import Design
 from lib.errors import DesignError
+from lib.phrases import plural
 from lib.runs.store import Run, Totals
 from lib.tickets.visible import visible
 from lib.ui import connection, drafts, live, state
@@ -21,7 +22,7 @@ def shown(runs: list[Run]) -> None:
     run, data = runs[0], state.stored_data(runs[0].data_id)
     what = "data that are gone"
     if data:
-        what = f"{fmt.plural(len(data.tickets), 'ticket')} of {fmt.cut(data.tickets.name)}"
+        what = f"{plural(len(data.tickets), 'ticket')} of {fmt.cut(data.tickets.name)}"
     made_of = f"{what} · {fmt.cut(str(run.design.get('name', '')))}{_edits(run)}"
     with st.container(horizontal=True, vertical_alignment="center", key="run_shown"):
         st.text(visible(f"Shown: {made_of} · {fmt.ago(run.created)} · {run.source}"), width="content")

@@ -325,16 +325,6 @@ def _in_order(runs: list[Run]) -> list[Run]:
     return sorted((r for r in runs if r.shape in SHAPES), key=lambda r: SHAPES.index(r.shape))
 
 
-def group_before(runs_now: list[Run]) -> list[Run]:
-    """The group that this desk ran just before `runs_now` on the same data; empty if there is none."""
-    first = runs_now[0]
-    for limit in (6, 50):       # mostly it is the one just before; reading 50 reports of many tickets is slow
-        for run in store().runs(desk=first.desk, limit=limit):
-            if run.group != first.group and run.created < first.created and run.data_id == first.data_id:
-                return store().group(run.group)
-    return []
-
-
 def report(run: Run) -> Report | None:
     """The answer of a run, None while it has none; read from its JSON once."""
     return _report(str(settings().store), run.id, run.ended, run.report) if run.report else None

@@ -10,8 +10,8 @@ import streamlit as st
 
 from lib.catalog import Catalog, customers_by_values, open_catalog
 from lib.errors import PlaygroundError
+from lib.phrases import plural
 from lib.tickets import Columns, Table, TicketSet, combine, guess_columns, read_table, to_tickets
-from lib.ui import format as fmt
 from lib.ui import state
 
 COLUMN_LABELS = {"id": "Ticket id", "subject": "Subject", "body": "Text", "customer": "Customer",
@@ -186,7 +186,7 @@ def notes(lines: tuple[str, ...]) -> None:
         for line in lines[:SHOWN_NOTES]:
             st.text(f"· {line}")
     if more := lines[SHOWN_NOTES:MOST_NOTES]:
-        with st.expander(fmt.plural(len(lines) - SHOWN_NOTES, "more note"), type="compact"):
+        with st.expander(plural(len(lines) - SHOWN_NOTES, "more note"), type="compact"):
             for line in more:
                 st.text(line)
 
@@ -208,7 +208,7 @@ class Joined:
             verb = "name is not" if self.named == 1 else "name is"
             return f"{one} that tickets {verb} {place}. Choose the customer table and key:"
         verb = "is" if self.known == 1 else "are"
-        return (f"{self.known:,} of {fmt.plural(self.named, 'customer')} that tickets name {verb} in the table "
+        return (f"{self.known:,} of {plural(self.named, 'customer')} that tickets name {verb} in the table "
                 f"{self.table}.")
 
 
