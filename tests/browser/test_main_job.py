@@ -68,6 +68,7 @@ def test_an_edit_survives_pages_and_refresh_and_the_next_run_says_what_it_change
     go_to(page, "Run")
     page.get_by_role("tab", name="Prompts & tools").click(delay=60)
     prompt = page.get_by_label("System prompt").first
+    expect(prompt).to_have_value(re.compile("label support tickets"))      # the box is in the page before its text is
     edited = prompt.input_value() + "\nUse no more than three words for a cause."
     prompt.fill(edited)
     prompt.blur()
