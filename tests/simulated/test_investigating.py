@@ -45,12 +45,13 @@ def tally(assignments):
 NUMBER, TEXT = {"type": "integer"}, {"type": "string"}
 LIST = tool("list_tickets", "Lists tickets, one page at a time.", {"offset": NUMBER, "limit": {**NUMBER, "default": 6}},
             list_tickets)
-READ = tool("read_ticket", "Returns one ticket with its full body.", {"ticket_id": TEXT},
+ID = {**TEXT, "description": "One id, exactly as listed."}
+READ = tool("read_ticket", "Returns one ticket with its full body.", {"ticket_id": ID},
             lambda ticket_id: TICKETS[ticket_id], ["ticket_id"])
 SEARCH = tool("search_tickets", "Finds tickets whose text holds the words.", {"query": TEXT}, search, ["query"])
 TALLY = tool("tally", "Counts the tickets per cause.", {"assignments": {"type": "array", "items": {
     "type": "object", "properties": {"ticket_id": TEXT, "cause": TEXT}}}}, tally, ["assignments"])
-INCIDENTS = tool("list_incidents", "Returns the incidents of one product.", {"product": TEXT}, lambda product: {
+INCIDENTS = tool("list_incidents", "Returns the incidents of one product.", {"product": ID}, lambda product: {
     "incidents": [{"title": "Card retries sent twice", "detail": "Customers were charged twice for one payment."}]},
     ["product"])
 CUSTOMER = tool("get_customer", "Returns one customer.", {"customer_id": TEXT}, lambda customer_id: {"name": "A"},
@@ -116,7 +117,7 @@ def test_parallel_calls_are_only_made_where_they_are_allowed():
 
 def test_a_tool_that_takes_several_ids_is_given_several():
     several = tool("read_tickets", "Returns the full tickets with these ids.",
-                   {"ticket_ids": {"type": "array", "items": TEXT}},
+                   {"ticket_ids": {"type": "array", "items": ID}},
                    lambda ticket_ids: {"tickets": [TICKETS[i] for i in ticket_ids]}, ["ticket_ids"])
     text, calls, turns = investigate((LIST, several, TALLY))
     assert turns < 9 and len(causes_in(text)) >= 4
@@ -124,7 +125,7 @@ def test_a_tool_that_takes_several_ids_is_given_several():
 
 def test_renamed_tools_still_serve():
     renamed = (tool("browse_inbox", "Shows all tickets page by page.", {"start": NUMBER}, list_from),
-               tool("open_case", "Opens a ticket: all its text.", {"key": TEXT}, lambda key: TICKETS[key], ["key"]),
+               tool("open_case", "Opens a ticket: all its text.", {"key": ID}, lambda key: TICKETS[key], ["key"]),
                tool("count_causes", "Counts tickets by cause, exactly.", TALLY[0]["input_schema"]["properties"], tally))
     text, calls, _ = investigate(renamed)
     assert {name for name, _ in calls} == {"browse_inbox", "open_case", "count_causes"}
@@ -196,14 +197,14 @@ def after_listing(result, k, system=prompts.AGENT, *more):
     messages = [{"role": ("user", "assistant")[i % 2], "content": turn} for i, turn in enumerate(turns)]
     reply = handle({"model": "claude-haiku-5-5", "max_tokens": 9000, "system": system, "messages": messages,
                     "tools": [LIST[0]]})
-    return reply.body["content"][0]["text"]
+    return reply.body["content"][-1]["text"]
 
 
 def test_a_forced_tool_is_called():
     reply = handle({"model": "claude-haiku-5-5", "max_tokens": 900, "tools": [READ[0]],
                     "messages": [{"role": "user", "content": "go"}],
                     "tool_choice": {"type": "tool", "name": "read_ticket"}})
-    assert reply.body["content"][0]["name"] == "read_ticket"
+    assert reply.body["content"][-1]["name"] == "read_ticket"
 
 
 def test_two_hundred_tickets_are_each_read_once():

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from lib.simulated.conditions import Conditions
 from lib.simulated.mind import investigating, reading
 from lib.simulated.mind.answers import asks_severity, reply_text
 from lib.simulated.mind.judging import judge, severity
@@ -22,21 +23,21 @@ _LABELLING = re.compile(
     r"klassifi|thema|einordn|causa|motivo|raison|etiquet|étiquet|clasific)", re.I)
 
 
-def answer(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+def answer(request: Mapping[str, Any], conditions: Conditions | None = None) -> list[dict[str, Any]]:
     """The content blocks of the reply, tool calls without their ids."""
     ask = reading.read(request)
     if request.get("tools") and (request.get("tool_choice") or {}).get("type") != "none":
-        return investigating.next_step(request, ask)
-    return [{"type": "text", "text": _text(ask)}]
+        return investigating.next_step(request, ask, conditions or Conditions())
+    return [{"type": "text", "text": _text(ask, request["model"])}]
 
 
-def _text(ask: Ask) -> str:
+def _text(ask: Ask, model_id: str) -> str:
     if reading.has_labels(ask.data):
         return _merged(ask)
     if reading.has_cause(ask.data):
         return _summarised(ask)
     if _asks_for_label(ask):
-        return _labelled(ask)
+        return _labelled(ask, model_id)
     return HONEST
 
 
@@ -49,10 +50,11 @@ def _asks_for_label(ask: Ask) -> bool:
     return bool(wanted) and len(ask.data.split()) > 5
 
 
-def _labelled(ask: Ask) -> str:
+def _labelled(ask: Ask, model_id: str) -> str:
     ticket = reading.tickets(ask.data)[0]
-    found = judge(ask.system, ticket.subject, ticket.body, tagged=reading.has_tickets(ask.data))
-    facts = {"cause": found.cause, "evidence": found.evidence, "ticket_id": ticket.id, "confidence": 0.8,
+    found = judge(ask.system, ticket.subject, ticket.body, tagged=reading.tagged(ask.data), model_id=model_id,
+                  allowed=reading.options_shown(ask.template))
+    facts = {"cause": found.cause, "evidence": found.evidence, "ticket_id": ticket.id, "confidence": found.confidence,
              "summary": f"The customer reports {found.cause}."}
     if asks_severity(ask.template):
         facts["severity"] = severity(ticket.subject, ticket.body)

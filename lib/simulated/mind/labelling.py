@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 from lib.simulated.mind.lexicon import CONCEPTS
-from lib.simulated.mind.own_words import own_words
+from lib.simulated.mind.own_words import VAGUE, own_words
 from lib.simulated.mind.text import Sentence, pick, sentences, words
 
 _ENOUGH = 2.4               # score below which no concept of the lexicon is believed
+_HINT = 1.5                 # score from which one is believed where the ticket's own words name no fault either
+_CLOSE = 0.5                # of the best score: from there on the second best is a reading as well
 _FITS = 0.25                # fit below which an allowed cause is not believed
 _QUOTE_LIMIT = 140          # characters of evidence
 _SMALL = frozenset("a an and at by for from in is not of on or problem problems issue issues the to with".split())
@@ -24,19 +26,43 @@ class Label:
     cause: str
     evidence: str           # an exact piece of the ticket; "" only for a ticket without words
     concept: str            # the lexicon's concept, "" where the cause is in the ticket's own words
+    confidence: float = 0.8
+
+
+@dataclass(frozen=True)
+class Readings:
+    """How a ticket can be read."""
+
+    likeliest: Label
+    rival: Label | None     # another cause that nearly as much speaks for
+    closeness: float        # of the two: 0 where there is no rival, 1 where nothing tells them apart
+
+
+def label(subject: str, body: str) -> Label:
+    """The main root cause of a ticket. The same text always gets the same label."""
+    return readings(subject, body).likeliest
 
 
 @lru_cache(maxsize=8_192)
-def label(subject: str, body: str) -> Label:
-    """The main root cause of a ticket. The same text always gets the same label."""
+def readings(subject: str, body: str) -> Readings:
     told = sentences(subject, body)
     totals, best = _scores(told)
-    if not totals or max(totals.values()) < _ENOUGH:
-        return _own_words(told)
-    concept = max(totals, key=lambda c: (totals[c], -c))
-    cause = pick(CONCEPTS[concept].names, subject + body)
-    shown = told[best[concept]]
-    return Label(cause, _quote(shown if shown.in_body else _main(told)), CONCEPTS[concept].name)
+    ranked = sorted(totals, key=lambda c: (-totals[c], c))[:2]
+    if not ranked or totals[ranked[0]] < _ENOUGH:
+        own = _own_words(told)
+        if not ranked or totals[ranked[0]] < _HINT or not own.cause.startswith(VAGUE):
+            return Readings(own, None, 0.0)
+    likeliest, *others = (_of_concept(c, told, best[c], subject + body) for c in ranked)
+    closeness = totals[ranked[1]] / totals[ranked[0]] if others else 0.0
+    if closeness < _CLOSE:
+        return Readings(likeliest, None, 0.0)
+    return Readings(replace(likeliest, confidence=round(0.8 - 0.4 * closeness, 2)), others[0], closeness)
+
+
+def _of_concept(concept: int, told: Sequence[Sentence], loudest: int, seed: str) -> Label:
+    shown = told[loudest]
+    quote = _quote(shown if shown.in_body else _main(told))
+    return Label(pick(CONCEPTS[concept].names, seed), quote, CONCEPTS[concept].name)
 
 
 def shortened(found: Label, limit: int) -> Label:
@@ -49,17 +75,20 @@ def shortened(found: Label, limit: int) -> Label:
     return replace(found, cause=fitting or " ".join(telling[:limit]))
 
 
-def label_from(allowed: Sequence[str], subject: str, body: str) -> Label:
-    """The cause of `allowed` that fits the ticket best; one called "other" or the like where none fits."""
+def label_from(allowed: Sequence[str], subject: str, body: str, free: Label | None = None) -> Label:
+    """The cause of `allowed` that fits the ticket best; one called "other" or the like where none fits. `free` is how
+    the ticket is read where that is not the likeliest way."""
     told = sentences(subject, body)
     totals, _ = _scores(told)
-    free = label(subject, body)
+    if free:
+        totals = {c: score for c, score in totals.items() if CONCEPTS[c].name == free.concept}
+    free = free or label(subject, body)
     spoken = frozenset(stem(w) for s in told if s.weight > 0.25 for w in s.words)
     fits = {cause: _fit(cause, free.concept, totals, spoken) for cause in allowed}
     chosen = max(allowed, key=lambda cause: fits[cause])
     if fits[chosen] < _FITS:
         chosen = next((c for c in allowed if re.search(r"\b(other|else|none|unclear|misc)", c, re.I)), chosen)
-    return Label(chosen, free.evidence, free.concept)
+    return replace(free, cause=chosen)
 
 
 def concept_of(name: str) -> str:
@@ -96,7 +125,19 @@ def _fit(cause: str, main: str, totals: Mapping[int, float], spoken: frozenset[s
     same = scores.get(about, 0.0) / max(scores.values(), default=1)
     named = own & _stems(" ".join(concept.names)) if concept else ()
     near = own & _stems(concept.area) if concept else ()
-    return 2 * same + (len(named) + 0.8 * len(near) + 0.5 * len(own & spoken)) / max(1, len(own))
+    kin = _kin(cause).get(main, 0.0)
+    return 2 * same + kin + (len(named) + 0.8 * len(near) + 0.5 * len(own & spoken)) / max(1, len(own))
+
+
+@lru_cache(maxsize=256)
+def _kin(cause: str) -> dict[str, float]:
+    """Concept -> how much a word of the cause is its own: 1 where no other concept's cues have the word."""
+    index, kin = _index(), defaultdict(float)
+    for token in index.tokens([w for w in words(cause) if w not in _SMALL or w == "in"]):
+        concepts = {CONCEPTS[index.cues[cue][0]].name for cue, _ in _places(token)}
+        for concept in concepts:
+            kin[concept] = max(kin[concept], 1 / len(concepts))
+    return dict(kin)
 
 
 @lru_cache(maxsize=256)
@@ -125,6 +166,7 @@ class _Index:
                 for term in alternatives:
                     self._add(term, (len(self.cues), 1 << place))
             self.cues.append((concept, weight, (1 << len(terms)) - 1))
+        self.whole = [bits for _, _, bits in self.cues]
         self.lengths = sorted({len(p) for p in self.prefix})
 
     def _add(self, term: str, where: tuple[int, int]) -> None:
@@ -136,7 +178,7 @@ class _Index:
     def terms(self, spoken: Sequence[str]) -> dict[int, int]:
         """Cue -> bits of those of its terms that are among the words."""
         met: dict[int, int] = defaultdict(int)
-        for token in self._tokens(spoken):
+        for token in self.tokens(spoken):
             for cue, bit in _places(token):
                 met[cue] |= bit
         return met
@@ -146,7 +188,7 @@ class _Index:
         prefixes = (token[:length] for length in self.lengths if length <= len(token))
         return (*self.exact.get(token, ()), *(where for p in prefixes for where in self.prefix.get(p, ())))
 
-    def _tokens(self, spoken: Sequence[str]) -> set[str]:
+    def tokens(self, spoken: Sequence[str]) -> set[str]:
         tokens = {*spoken, *(word[2:] for word in spoken if word[1:2] == "'")}      # l'application, d'internet
         for i, (word, after) in enumerate(pairwise(spoken)):
             if word in self.phrases and after.startswith(self.phrases[word]):
@@ -174,21 +216,26 @@ def _scores(told: Sequence[Sentence]) -> tuple[dict[int, float], dict[int, int]]
     best: dict[int, float] = {}
     spoken: dict[tuple[int, int], float] = defaultdict(float)
     for i, sentence in enumerate(told):
-        after = met[i + 1] if i + 1 < len(met) else {}
-        for cue, bits in met[i].items():
-            concept, weight, whole = index.cues[cue]
-            if bits == whole:
-                score = weight * sentence.weight
-            elif bits | after.get(cue, 0) == whole:
-                score = weight * 0.5 * min(sentence.weight, told[i + 1].weight)
-            else:
-                continue
+        for cue, share in _spoken(index, met[i], met[i + 1] if i + 1 < len(met) else {}):
+            concept, weight, _ = index.cues[cue]
+            score = weight * (sentence.weight if share == 1 else share * min(sentence.weight, told[i + 1].weight))
             best[cue] = max(best.get(cue, 0.0), score)
             spoken[concept, i] += score if sentence.in_body else score / 100    # quotes are taken from the body
     totals: dict[int, float] = defaultdict(float)
     for cue, score in best.items():
         totals[index.cues[cue][0]] += score
     return dict(totals), _loudest(spoken)
+
+
+def _spoken(index: _Index, here: Mapping[int, int], after: Mapping[int, int]) -> Iterator[tuple[int, float]]:
+    """(cue, 1) where all of its terms are in a sentence, (cue, 0.5) where the rest of them is in the one after."""
+    whole = index.whole
+    for cue, bits in here.items():
+        if bits == whole[cue]:
+            yield cue, 1
+    for cue in here.keys() & after.keys():
+        if here[cue] != whole[cue] == here[cue] | after[cue]:
+            yield cue, 0.5
 
 
 def _loudest(spoken: Mapping[tuple[int, int], float]) -> dict[int, int]:
@@ -210,7 +257,7 @@ def _quote(sentence: Sentence) -> str:
 def _own_words(told: Sequence[Sentence]) -> Label:
     cause, sentence = own_words(told)
     shown = sentence if sentence and sentence.in_body else _main(told) if told else None
-    return Label(cause, _quote(shown) if shown else "", "")
+    return Label(cause, _quote(shown) if shown else "", "", confidence=0.6)
 
 
 def _main(told: Sequence[Sentence]) -> Sentence:

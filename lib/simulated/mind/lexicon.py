@@ -44,7 +44,8 @@ _FAIL = ("fail*|can't|cannot|won't|doesn't|don't|unable|stuck|loop*|error*|rejec
 _MONEY = "charg*|bill*|debit*|pay*|paid|withdr*|deduct*|took|taken|collect*|invoic*|transaction*|fee|amount"
 _MAIL = ("email*|e_mail*|mail*|reminder*|notification*|confirmation*|message*|newsletter*|correo*|"
          "recordatorio*|courriel*")
-_OUTPUT = ("export*|report|reports|csv|file|workbook*|spreadsheet*|xlsx|excel|download*|informe*|exportacion|"
+_OUTPUT = ("export*|extract|sheet|report|reports|csv|file|workbook*|spreadsheet*|xlsx|excel|download*|informe*|"
+           "exportacion|"
            "relatorio*|rapport*")
 _PARCEL = ("parcel*|package*|order*|delivery|deliveries|shipment*|groceries|courier|driver|van|paket*|lieferung|"
            "bestellung|sendung*|pedido*|paquete*|colis|commande*|livraison|livreur|transporteur|encomenda*|entrega")
@@ -58,9 +59,45 @@ _GOODS = ("egg*|milk|yogh*|bottle*|jar|jars|glass|box|bag|bags|carton|crate|frui
           "chicken|meat|fish|bread|cheese|frozen_food*|flour|oil|milch|flasche*|karton|obst|gemuse|fleisch|tiefkuhl*|"
           "ware|waren|bocal|bouteille*|verre|fromage|fruits|emballage|botella*|fruta*|caja|garrafa*|caixa")
 _SPOILED = ("broken|smash*|crush*|shatter*|leaked|mouldy|moldy|rotten|spoil*|smelled|smelt|past_its_date|out_of_date|"
-            "squash*|ripped|soaked|melted|thaw*|warm|aufgetaut|ausgelaufen|durchnasst|beschadigt|kaputt|zerbroch*|"
+            "squash*|ripped|soaked|thaw*|aufgetaut|ausgelaufen|durchnasst|beschadigt|kaputt|zerbroch*|"
             "zerdruckt|verschimmelt|verdorben|abgelaufen|casse*|abime*|moisi*|perime*|dechire*|roto|rota|rotas|rotos|"
             "podrid*|estragad*|quebrad*")
+_CHILLED = ("perishable*|chicken|lamb|duck|ham|steak*|burger*|cod|meat|meats|mince|beef|pork|turkey|bacon|sausage*|"
+            "fish|salmon|prawn*|shrimp*|seafood|milk|dairy|butter|"
+            "cream|creme|yogh*|yogurt*|cheese*|tofu|food|groceries|poulet|poisson|viande|lait|beurre|fromage|"
+            "fleisch|fisch|hahnchen|milch|joghurt|pollo|carne|pescado|leche|mantequilla|frango|peixe")
+_WARMED = ("warm|lukewarm|tepid|room_temperature|room_temp|sweating|sweaty|slimy|greasy|melted|liquid|runny|soup|"
+           "not_cold|isn't_cold|wasn't_cold|not_chilled|unrefrigerated|curdled|gone_off|tiede*|fondu*|lauwarm*|warme|"
+           "tibi*|templad*|derretid*|morno*")
+_COOLING = ("ice|ice_pack*|icepack*|ice_block*|gel_pack*|gel_bag*|gel|cool_pack*|cool_bag*|cool_pouch|cool_block*|"
+            "cold_pack*|cooler|coolant|freezer_block*|slabs|insulat*|sachet_de_glace|kuhlakku*|kuhlpack*|"
+            "bolsa_de_hielo|"
+            "acumulador*")
+_FOOD = (f"{_CHILLED}|onion*|leek*|lemon*|lime|limes|garlic|ginger|coriander|basil|parsley|thyme|sage|tarragon|mint|"
+         "herbs|"
+         "spice*|carrot*|spinach|potato*|tomato*|aubergine*|courgette*|squash|mushroom*|avocado*|bean|beans|chickpea*|"
+         "lentil*|rice|pasta|noodle*|gnocchi|tortilla*|bread|flour|feta|halloumi|paneer|mozzarella|parmesan|egg|eggs|"
+         "pepper|peppers|cabbage|beetroot|pumpkin|apple*|banana*|berries|chilli*|cumin|olive*|couscous|quinoa|honey|"
+         "vinegar|"
+         "naan|wraps|buns|pesto|salsa|sauce|sauces|stock|dressing|oil|protein*|veg|vegetable*|fruit*|wine|zutaten|"
+         "gemuse|legumes|verduras")
+_DISH = ("recipe*|ingredient*|meal|meals|meal_kit*|kit|dish|dishes|dinner|curry|taco*|ramen|risotto|stir_fry|salad|"
+         "soup|pie|bake|rezept*|recette*|receta*|receita*")
+_SKIPPED = ("skip|skips|skipped|skipping|pause|paused|pausing|on_hold|put_hold|holiday_hold|took_out|take_out|"
+            "taken_out|turned_off|"
+            "switched_off|opted_out|cleared|said_no|no_box|no_delivery|don't_want_the|didn't_want_the|said_stop|"
+            "cancelled_just|cancelled_one|cancelled_the_week|cancelled_next|uberspr*|pausier*|saltar|salte|omitir|"
+            "pular|saute|mis_en_pause")
+_WEEK = ("week|weeks|week's|box|boxes|delivery|deliveries|monday*|tuesday*|wednesday*|thursday*|friday*|saturday*|"
+         "sunday*|"
+         "month|woche|wochen|lieferung|kiste|semaine*|semana*|caja*")
+_CAME = ("anyway|regardless|still|nevertheless|nonetheless|came|arrived|arrives|turned_up|sent|delivered|packed|"
+         "charged|"
+         "taken|took|debited|gone_out|billed|bill|payment*|money|both|trotzdem|quand_meme|igualmente")
+_ELSEWHERE = ("neighbo*|next_door*|other_side|other_end|down_the_road|up_the_road|up_the_hill|across_the_road|bus_stop|"
+              "pavement|sidewalk|kerb|curb|empty_house|reception|stranger*|another_street|other_street|opposite|"
+              "upstairs|"
+              "downstairs|top_floor|ground_floor|other_flat|lobby|the_pub|the_shop")
 _NET = ("internet|broadband|wifi|wi_fi|fibre|fiber|wlan|dsl|router|modem|landline|hotspot|netz|leitung|festnetz|"
         "connexion|conexion|conexao|la_box|our_line|the_line")
 _DEVICE = ("sensor*|device*|node|nodes|unit|units|gateway*|hub|meter|meters|probe|probes|tracker*|controller*|camera*|"
@@ -87,14 +124,19 @@ CONCEPTS: tuple[Concept, ...] = (
             3 okta|azure_ad|entra|onelogin|adfs|identity_provider|idp|keycloak|jumpcloud|pingid
             2.5 company_login|work_login|work_account|company_account|company_page|corporate_login|firmenkonto|
                 company_google
-            3 signature|signed|signing|issuer|fingerprint|thumbprint|key_id|trusted|untrusted|metadata|unknown_key
-                login*|log*|sign*|reply|key|validated|expired|mismatch|invalid|verified|response
+            3 signature|signed|signing|signer|issuer|fingerprint|thumbprint|key_id|trusted|untrusted|metadata|
+                unknown_key
+                login*|log_in|sign_in|sign_on|reply|message|recogni*|key|validated|expired|mismatch|invalid|verified|response
             2.5 certificat*|zertifikat*|certificado* login*|log*|sign*|rotat*|renew*|idp|saml|swap*
             2 everyone|everybody|every_user|nobody|staff|users|all|none|whole {_ENTER}
             2.5 back|dropped|drops|lands|round_and_round|merry_go_round button|signed_in|login_page|start_page|
                 tile_page|login_screen|microsoft|google
             1.5 password|passwort|passwords gets|get|got|straight_in|works|ok|unaffected|kommt|damit|logs
             1.5 {_ENTER} {_FAIL}
+            3 asks_again|asks_me|asks_us|back_again|again_and_again|thrown_out|throws_them|throws_me|throws_us|kicks_us
+                logo|google|microsoft|details|okta|page|hospital|school|firm's|welcome|accepts
+            2.5 accepts|accepted|happy|welcome|success again|blank|error*|throws*|thrown|trust|back
+            2.5 none|nobody|everyone|everybody|whole|all able_to_enter|enter_the|use_the_system|get_onto|into_the_system
             2 authenticat*|pingfederate|approve|approves|approving thrown_out|kicked_out|sent_back|back|after|again|
                 validated|everyone|staff|users|each
             1.5 re_exchange|exchange|new|current xml|certificate|metadata|signing_key
@@ -136,15 +178,22 @@ CONCEPTS: tuple[Concept, ...] = (
     *_area(
         "billing payment invoice charge price refund subscription money checkout pricing",
         _concept("duplicate charge", "customer charged twice, repeated payment attempt", f"""
-            4.5 {_MONEY} twice|double|duplicat*|two_times|second_time|2x|doubly
+            4.5 {_MONEY} twice|times_two|two_lots|double|duplicat*|two_times|second_time|2x|doubly
             4 two|both|three|second charges|payments|debits|transactions|withdrawals|lots|lines
             4 doppelt|zweimal|zwei_mal abgebucht|abbuchung*|belastet|bezahlt|berechnet|eingezogen|gebucht
             4 dos_veces|doble|duplicad*|dos_cargos|dos_avisos pag*|cobr*|cargo*|tarjeta|banco
             4 deux_fois|double|doublon preleve*|prelevement*|debite*|paiement*|facture*|paye*|carte
             4 duas_vezes|dobro|duplicidade|duplicad* cobr*|pag*|debit*|fatura|cartao
+            4 bank|bank's|banking_app|statement|visa|mastercard|amex|paypal|take_it|take_out|take_money|
+                taking_it twice|two_times|times_two|two_lots|doubly|
+                second_time|duplicat*
+            3 repeated|repeats charge*|payment*|amount*|debit*
+            3 exact_copy|copies|a_copy|left_it_again|no_record|not_on_record payment*|charge*|amount*|bank
+            3 two|three|both|same_day|same_sum|minutes_apart|apart payment*|statement|banking_app|visa
+            3 #same_number card*|bank*|visa|statement|account|paid|charge*|took|fee
             2.5 #same_amount
             2.5 #same_amount|#double_amount card*|bank*|visa|paid|charge*|payment*|banco
-            3 #double_amount
+            4 #double_amount
             2 charge|charged|charges again|both|captured
             3 once_more|surplus|additional|again invoice*|transaction*|charge*|debited|debits|payment*|amount
             3 eingezogen|abgebucht|belastet|gebucht und_am|erneut|nochmal|noch_einmal|wieder|obwohl|nur_eine|
@@ -216,7 +265,27 @@ CONCEPTS: tuple[Concept, ...] = (
                 code*|nicht|ungultig|pas|nao|refus*|
                 not|wasn't|didn't|doesn't|isn't|invalid|expired|apply|applied|reject*|full_price|off
             3 code|codes isn't_valid|not_valid|invalid|selected_service|checkout
-            2 gift_card*|store_credit balance|not|rejected|invalid|empty
+            1.5 code|codes checkout|basket|order|leaflet|newsletter|offer
+            3.5 gift_card*|gift_voucher*|store_credit|goodwill|the_credit|my_credit|our_credit|account_credit|
+                geschenkkarte|
+                carte_cadeau|tarjeta_regalo balance|not|no|rejected|invalid|empty|untouched|unused|ignored|vanished|
+                still|
+                bank|debit_card|full|whole|all
+            4 referral*|refer|referred|my_link|invited|friend|friends|sister|recommended free_box|credit|credits|
+                reward*|
+                earned|pending|bonus|promised|half_price
+            4 full_price|full_whack|in_full|whole_price|full_amount|normal_price|regular_price|usual_price|nothing_off|
+                same_as_ever|100 code|codes|offer|off|first|promo*|free|
+                friends|gift|deal|leaflet|thumbs_up|billed|half_price
+            3 joined|signed_up|sign_up|brought|my_link|recommended|referred|invited|introduced friend|friends|mates|
+                pals|sister|brother|mum|colleague|link
+            3 friend's|friends|mate|mates|refer|referral zero|welcome|bonus|reward|promise*|thank_you
+            2 where_did|where_is|where's|what_happened credit|credits|reward|voucher|discount|offer|go
+            3 credited|goodwill|apology account|bill|taken_off|isn't|not|never|nothing
+            3 offer|half_price|percent|deal|promotion*|promo*|money_off|first_month|first_box where|not|full|didn't|
+                never|
+                can't|combin*|ignored|went
+            2.5 balance says|still|untouched|unchanged|updated bank|card|price|all|full
         """),
         _concept("unexpected price increase", "price changed without notice, plan price increase", """
             3 price*|fee*|cost*|rate*|preis*|precio* increase*|raised|hike|went_up|higher|jump*|more_expensive|
@@ -227,8 +296,9 @@ CONCEPTS: tuple[Concept, ...] = (
     *_area(
         "calendar scheduling appointment booking time sync",
         _concept("time zone shift", "appointments one hour off, daylight saving offset", f"""
-            4.5 one_hour|an_hour|1_hour|60_minutes|1h|exactly_one early|earlier|late|later|off|ahead|behind|shift*|
-                moved|wrong|forward|back|out
+            4.5 one_hour|an_hour|1_hour|1_hr|one_hr|60_minutes|1h|exactly_one early|earlier|late|later|off|ahead|
+                behind|shift*|
+                moved|wrong|forward|back|out|sooner|too_soon|before_they|before_it
             5 daylight|dst|clock_change|clocks|summer_time|winter_time|time_zone*|timezone* early|earlier|late|later|
                 off|back|forward|change*|shift*|wrong|since|{_CLOCK}
             2 daylight|dst|time_zone*|timezone*|utc_offset
@@ -238,6 +308,7 @@ CONCEPTS: tuple[Concept, ...] = (
                 temprano|antes|tot|tard|ahead|early
             3.5 stunde|una_hora|une_heure|uma_hora spater|fruher|verschoben|falsch|antes|mas_tarde|adelant*|trop_tot|
                 plus_tot|decal*|depois|adiant*
+            3.5 hour_before|hour_sooner|hour_too {_CLOCK}|phone*|everything|every
             2.5 #hour_apart
             2 #hour_apart {_CLOCK}|phone*|outlook|google|exchange|diary|booked
             2.5 {_CALENDAR} wrong|disagree*|not_agree|agree|different_time|wrong_time*|wrong_hour|sooner|earlier|
@@ -267,10 +338,14 @@ CONCEPTS: tuple[Concept, ...] = (
             4 {_OUTPUT} truncat*|cut|cuts|incomplete|half|stops|stopped|ends|end|missing|partial|part_way|breaks_off|
                 quits|absent|fewer|rest|broken_off
             4 {_OUTPUT} timeout*|time_out|times_out|timed_out|504|spinn*|hang*|hung|never_finish*|never_ends|forever|
+                never_ready|never_becomes|not_ready|preparing|
                 gateway|wheel
             4 {_OUTPUT} abgebrochen|bricht|unvollstandig|abgeschnitten|cortad*|incomplet*|tronque*|interromp*
             2.5 rows|records|lines|jobs|entries|zeilen|filas|lignes|linhas missing|only|stops|stopped|cut|fewer|
                 absent|last|nur|solo|seulement
+            3 #round {_OUTPUT}|rows|row|records|entries
+            3 at_line|at_row|line_number|last_line|last_row ends|always|stops|cut|only
+            2 {_OUTPUT} compared|other|add_up|differ*|doesn't_match|short|too_few
             2.5 #some_of {_OUTPUT}|rows|records|lines|entries
             2 wheel|bar|spinner|progress|circle turns|stays|stuck|spins|two_thirds|stops|freezes
             1.5 report|reports|export*|run last_run|run_now|scheduled|status|started
@@ -355,10 +430,12 @@ CONCEPTS: tuple[Concept, ...] = (
         _concept("emails land in spam", "notification emails not delivered, reminder mails going to junk", f"""
             4 {_MAIL} spam|spams|junk|quarantin*|spam_ordner|no_deseado|indesirable*|lixo
             4 spf|dkim|dmarc|blocklist*|blacklist*|mail_server|sender_reputation|deliverability|reverse_dns|greylist*
-            3.5 {_MAIL} never|don't|didn't|doesn't|nothing|none|hasn't|haven't|isn't|aren't|not|no_longer|stopped
+            3.5 {_MAIL} never|don't|didn't|doesn't|nothing|none|hasn't|haven't|isn't|aren't|not|no_longer|stopped|
+                got_no|received_no|
+                no_confirmation|no_reminder
                 arriv*|receiv*|get|getting|got|deliver*|reach*|come|came|have|see
             3.5 {_MAIL} kommen_nicht|nicht_an|nicht_erhalten|no_llega*|no_reciben|n'arriv*|nao_chega*|nao_receb*
-            3 recoivent|recevoir|recu|recois|reciben|recibido|erhalten|bekommen rien|plus|pas|nada|nichts|keine
+            2 recoivent|recevoir|recu|recois|reciben|recibido|erhalten|bekommen rien|plus|pas|nada|nichts|keine
             3 hotmail|aol|yahoo|live|icloud gmail|outlook|hotmail|addresses|adresse|accounts|liste
             3 550|451|421|554|sender verified|turned|refused|reject*|mail*|reputation|away
             2.5 indesirable*|spams|junk|posteingang|bandeja_de_entrada|boite_de_reception|caixa_de_entrada
@@ -398,7 +475,10 @@ CONCEPTS: tuple[Concept, ...] = (
         _concept("missing feature", "feature request, wish for a new option", """
             3.5 feature_request|would_be_great|would_be_wonderful|would_be_lovely|would_be_nice|would_be_helpful|
                 would_be_useful|can_you_add|could_we_have|would_love|a_wish|wish|suggestion|roadmap|
-                please_add|any_plans|could_you_add|nice_if|consider_adding|on_your_list|idea
+                please_add|any_plans|could_you_add|nice_if|consider_adding|on_your_list|idea|vote_for|gladly_pay|
+                might_there|
+                could_there_be|have_i_overlooked|please_consider
+            3 smaller|one_person|single_person|for_one|by_myself portion*|subscription|people|person|plan|size|box
         """),
         _concept("data deletion request", "privacy deletion request, personal data erasure", """
             3.5 gdpr|dsgvo|rgpd|lgpd|ccpa|right_to_be|personal_data|everything_we_hold delet*|eras*|request*|remov*|
@@ -451,10 +531,86 @@ CONCEPTS: tuple[Concept, ...] = (
             3 packag*|packing|packs damaged|crushed|poor|flimsy|broken
             4 {_GOODS} {_SPOILED}
         """),
-        _concept("items missing from order", "incomplete order, parts missing from box", """
+        _concept("items missing from order", "incomplete order, parts missing from box", f"""
             3.5 missing|without|lacks|absent|fehl*|falta*|manqu* part|parts|piece|pieces|screw*|pegs|stakes|
                 accessor*|cable|charger|adapter|poles|items|products|articles|teil*|artikel|produkt*|pieza*|articulos
             3 incomplete|only_received|only_got order|one|box|half|set|of
+            3.5 missing|forgot|forgotten|short|zero|left_out|half_empty|not_packed|wasn't_in|weren't_in|not_in|absent|
+                lacking|
+                w|manque*|fehl*|falta*
+                {_FOOD}|{_DISH}
+            2.3 no|without|zero|neither|not_one {_FOOD}
+            3 where_are|where_is|where's|nothing_but|left_out {_FOOD}
+            2.5 no|without|zero|missing|short|none|half|forgot {_DISH}
+            3 recipe*|the_card|card_says|packing_list|sticker|ingredient_list wants|needs|lists|says|calls|asks none|
+                one|only|got|count|no|zero|
+                seven|not|gone
+            2 everything_else|all_the_rest|the_rest|other_two there|was_there|is_there|fine|present|arrived|came
+            2 forgot|forgotten|forget pack|packed|include|put
+        """),
+        _concept("food not kept cold", "chilled food arriving warm, cold packs melted in transit", f"""
+            4 {_CHILLED} {_WARMED}
+            4 {_COOLING} melted|liquid|water|floppy|warm|thawed|slop*|soft|only|one|single|no_chill|liquide|geschmolzen|
+                flussig|derretid*
+            3.5 lukewarm|tepid|warm|room_temperature|not_chilled|not_cold box|boxes|delivery|arriv*|unpacked|delivered|
+                bag|
+                inside
+            3 degrees|thermometer|temperature|grad|degres|grados {_CHILLED}|fridge|opened|unpacked|safe|cold
+            3 nothing|not|isn't|never|should|supposed|no_longer|used cold|chilled|frozen|refrigerat*
+                arriv*|delivery|delivered|comes|box|boxes|unpacked
+            3 fridge|refrigerat*|cold_chain|cold_store|kuhlkette|chaine_du_froid|cadena_de_frio hours|off|broken|
+                interrupted|
+                out|not
+            3 too_little|not_enough|no_more ice|ice_pack*|gel_pack*|cool_pack*|cooling
+            3 smells|smelled|smelt|swimming|bulging|sour|turned|gone_off|rancid milk|cheese|ham|mozzarella|dairy|yogh*|
+                cream|fish|meat|chicken|prawn*
+            1 {_COOLING}
+            1 warm|lukewarm|tepid|sweating|thermometer
+        """),
+        _concept("skipped delivery sent anyway", "pause request not saved, skipped week still charged", f"""
+            4 {_SKIPPED} {_WEEK} {_CAME}
+            3 {_SKIPPED} {_WEEK}|#day|until|plan
+            2.5 {_SKIPPED} {_CAME}
+            3.5 box|boxes|delivery|parcel*|food anyway|regardless|unwanted|not_want*|uninvited|while_we|despite|
+                surprise|
+                all_the_same
+            3 skip|skipping|pause broken|button|function|doesn't|not_work*|ignored|no_effect
+            3 away|holiday|holidays|abroad|trip|got_home|came_home|came_back|back_from|travelling|hospital|
+                moving_house|nobody_home|urlaub|vacances|vacaciones
+                box|boxes|delivery|deliveries|parcel*|food
+            2.5 tick|ticks|ticked|grey|greyed|see_you week|weeks|box|app|next|anyway|month|calendar|pressed|button
+            2.5 pressed|tapped|marked|unticked|deselected week|weeks|monday|delivery|deliveries
+            2 charged|taken|gone_out|took|bill box|boxes|week
+            2 box|boxes week|away
+            2 october|month|week|weeks|next|certain off|skip*|cancelled
+        """),
+        _concept("left at wrong address", "delivered to wrong house, delivery instructions ignored", f"""
+            4 wrong|another|someone_else's|somebody_else's|different|not_our|not_my|isn't_mine|isn't_ours|not_mine
+                house|door|address|porch|building|street|flat|doorstep|road|step|entrance|property
+            3.5 photo|picture|proof door|doors|porch|house|hallway|doorstep|gate|mine|ours
+            3.5 driver*|courier*|man|he|left|leaves|leaving|dropped|drops|stood|box|boxes|food|carton|parcel*|shopping
+                {_ELSEWHERE}
+            3 neighbo*|stranger*|someone_else has_our|have_our|has_my|have_my|dinner|food|box|boxes
+            3 it_was_with|was_at_number|found_it_at|handed_to|given_to|left_with|goes_to family|house|flat|number|door|
+                floor|man|lady|people|neighbo*|them
+            3.5 leave_in|leave_it|leave_at|leave_by|leave_with|put_it porch|shed|garage|bin|bins|gate|door|neighbo*|
+                letters
+            3.5 old_flat|old_house|old_address|previous_address|former_address|changed_the_address|new_address
+                deliver*|keep|still|sent|goes|box
+            3.5 instruction*|safe_place|delivery_note* box|driver*|courier*|shed|gate|porch|behind|side|garage|ignored
+            3 postcode|sat_nav|house_name*|house_number*|address driver*|courier*|wrong|different|fix|label|dropped|left
+            3 we_live|i_live|we're_at|our_house|our_door box|food|leaves|left|went|dropped|delivered|number
+            2 driver*|courier* first|stop|building*|road|lane|close|crescent|cottage|court
+            2 lane|road|close|crescent|cottage|court|street|avenue|rise|drive went|left|leaves|label|carton|box|
+                address|empty
+        """),
+        _concept("allergen not declared", "allergy warning missing, wrong allergen information", """
+            5 allerg*|epipen|hives|anaphyla*|coeliac|celiac|intoleran*|nut_free|gluten_free|rash|unvertraglich*
+                card|cards|label*|list*|leaflet|ingredient*|contain*|sachet|symbol*|printed|packet|recipe*|sauce|
+                selection
+            3.5 peanut*|nuts|nut|sesame|gluten|tahini|lactose|soy|shellfish|egg card|cards|label*|list*|leaflet|symbol*|
+                printed|warn*|lit|declar*|free
+            2 allerg*|epipen|hives|anaphyla*|coeliac|celiac
         """),
         _concept("wrong size", "size does not fit, sizing chart misleading", """
             3.5 size|sizing|fit|fits|grosse|talla|taille|tamanho too_small|too_big|too_tight|too_large|small*|narrow|
@@ -612,7 +768,7 @@ CONCEPTS: tuple[Concept, ...] = (
             3.5 flight*|train|departure|flug|vuelo|connection delay*|late|missed|hours|verspat*|retras*
         """),
         _concept("lost baggage", "luggage missing, delayed suitcase", """
-            3.5 baggage|luggage|suitcase*|bag|koffer|gepack|equipaje|maleta*|bagage* lost|missing|delayed|never|
+            3.5 baggage|luggage|suitcase*|my_bags|koffer|gepack|equipaje|maleta*|bagage* lost|missing|delayed|never|
                 didn't|carousel|arrive*|damaged|verloren|perdid*
         """),
         _concept("noise disturbance", "room too noisy", """

@@ -1,115 +1,77 @@
-"""What a conversation with tools has shown so far. Facts that are no longer in it are not known."""
+"""What a conversation with tools has shown so far. Facts that are no longer in it are not known, save noted ones."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from lib.simulated.mind import notes
 from lib.simulated.mind.reading import text_of
+from lib.simulated.mind.results import Done, Seen
 from lib.simulated.mind.toolbox import Offered
-
-_TICKET_ID = ("ticket_id", "case_id")       # enough to know a ticket by; any other id needs a text beside it
-_ID = (*_TICKET_ID, "id", "key", "ticket", "number")
-_SUBJECT = ("subject", "title", "summary", "snippet")
-_BODY = ("body", "text", "description", "content", "message", "full_text")
-_CUSTOMER = ("customer_id", "customer", "client_id", "client", "account_id")
-_PRODUCT = ("product_id", "product", "service")
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A ticket as far as the conversation shows it."""
-
-    id: str
-    subject: str = ""
-    body: str = ""
-    customer: str = ""
-    product: str = ""
-
-
-@dataclass(frozen=True)
-class Done:
-    """A tool call that has its result."""
-
-    need: str                   # "" for a tool that serves no known need
-    input: Mapping[str, Any]
-    result: Any                 # parsed JSON, or the text as it is
-    failed: bool
 
 
 @dataclass
 class Memory:
     done: list[Done] = field(default_factory=list)
-    tickets: dict[str, Seen] = field(default_factory=dict)
+    latest: list[Done] = field(default_factory=list)            # those of the last turn
+    tickets: dict[str, Seen] = field(default_factory=dict)      # in the order in which they were listed
+    listed: int = 0                                             # how many of them are not known from a search alone
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)    # noted: cause -> its tickets and customers
+    incidents: list[str] = field(default_factory=list)          # noted
 
     def of(self, need: str) -> list[Done]:
         return [d for d in self.done if d.need == need]
 
+    def calls(self, tool: Offered) -> list[Done]:
+        return [d for d in self.done if d.tool == tool.name]
 
-def remember(messages: list[Mapping[str, Any]], tools: Mapping[str, Offered]) -> Memory:
-    """All calls in order, and every ticket any result showed, later details completing earlier ones."""
+
+def remember(messages: Iterable[Mapping[str, Any]], tools: Mapping[str, Offered]) -> Memory:
+    """All calls in order, and every ticket that a result or a note shows, later details completing earlier ones."""
     needs = {tool.name: need for need, tool in tools.items()}
-    memory = Memory()
-    for call, result in _exchanges(messages):
-        text = text_of(result.get("content") or "")
-        need, failed = needs.get(call["name"], ""), bool(result.get("is_error"))
-        memory.done.append(Done(need, call["input"], _parsed(text), failed))
-        if not failed and need in ("list", "read", "search"):
-            for seen in _tickets_in(text):
-                memory.tickets[seen.id] = _completed(memory.tickets.get(seen.id), seen)
+    memory, calls, found = Memory(), {}, {}
+    for message in messages:
+        content = message["content"]
+        if message["role"] == "assistant":
+            _take_notes(memory, notes.read(text_of(content)))
+        blocks = () if isinstance(content, str) else content
+        calls |= {b["id"]: b for b in blocks if b.get("type") == "tool_use"}
+        memory.latest = [_done(calls[b["tool_use_id"]], b, needs) for b in blocks
+                         if b.get("type") == "tool_result" and b["tool_use_id"] in calls]
+        for done in memory.latest:
+            memory.done.append(done)
+            if done.need in ("list", "read"):
+                _take_in(memory.tickets, done.tickets)
+            elif done.need == "search":
+                _take_in(found, done.tickets)
+    memory.listed = len(memory.tickets)
+    _take_in(memory.tickets, found.values())
     return memory
 
 
-def _exchanges(messages: list[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    calls: dict[str, Mapping[str, Any]] = {}
-    for message in messages:
-        if isinstance(message["content"], str):
-            continue
-        for block in message["content"]:
-            if block.get("type") == "tool_use":
-                calls[block["id"]] = block
-            elif block.get("type") == "tool_result" and block["tool_use_id"] in calls:
-                yield calls[block["tool_use_id"]], block
+def _done(call: Mapping[str, Any], result: Mapping[str, Any], needs: Mapping[str, str]) -> Done:
+    return Done(call["name"], needs.get(call["name"], ""), call["input"], text_of(result.get("content") or ""),
+                bool(result.get("is_error")))
 
 
+def _take_notes(memory: Memory, noted: notes.Noted) -> None:
+    _take_in(memory.tickets, noted.tickets)
+    memory.counts |= dict(noted.counts)
+    memory.incidents += noted.incidents
+
+
+def _take_in(known: dict[str, Seen], tickets: Iterable[Seen]) -> None:
+    for seen in tickets:
+        known[seen.id] = _completed(known.get(seen.id), seen)
+
+
+@lru_cache(maxsize=8_192)
 def _completed(known: Seen | None, seen: Seen) -> Seen:
+    """One and the same on every turn of a conversation, so it is made once."""
     if known is None:
         return seen
-    return replace(known, **{name: value for name in ("subject", "body", "customer", "product")
+    return replace(known, **{name: value for name in ("subject", "body", "customer", "product", "cause")
                              if (value := getattr(seen, name))})
-
-
-@lru_cache(maxsize=2_048)
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-@lru_cache(maxsize=2_048)
-def _tickets_in(text: str) -> tuple[Seen, ...]:
-    return tuple(_walk(_parsed(text)))
-
-
-def _walk(value: Any) -> Iterator[Seen]:
-    """Every object with a ticket's id in it, at any depth."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _walk(item)
-    elif isinstance(value, Mapping):
-        id = _first(value, _ID)
-        if id and (_first(value, _TICKET_ID) or _first(value, _SUBJECT) or _first(value, _BODY)):
-            yield Seen(id, _first(value, _SUBJECT), _first(value, _BODY), _first(value, _CUSTOMER),
-                       _first(value, _PRODUCT))
-        else:
-            for item in value.values():
-                yield from _walk(item)
-
-
-def _first(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    value = next((row[n] for n in names if isinstance(row.get(n), (str, int)) and row[n] != ""), "")
-    return str(value)

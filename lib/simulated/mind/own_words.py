@@ -12,6 +12,7 @@ from lib.simulated.mind.text import Sentence, plain, words
 _WORDS, _LENGTH = 6, 60     # of a cause
 NOTHING_TOLD = "no problem described"
 UNREADABLE = "ticket in unknown language"
+VAGUE = ("problem with", "question about", NOTHING_TOLD)       # how a cause begins that names no fault
 
 _ENGLISH = frozenset(words("""
     a about after again all almost already also always am an and any anything are as at be because been before being
@@ -27,6 +28,7 @@ _ENGLISH = frozenset(words("""
     issue issues problem problems question questions support ticket customer morning afternoon evening night monday
     tuesday wednesday thursday friday saturday sunday third second twice time times came come comes back another even
     minute minutes hour hours pm stay stays show shows appear appears look looks seem seems remain remains
+    mr mrs ms dr sir madam he's she's who's there's here's it'd they'd we'd you'd they've you've she'll he'll they'll
     become becomes give gives take takes took think thinks believe expect find found leave leaves left run
     runs start starts
 """))
@@ -176,7 +178,7 @@ def _lacking(sentence: Sentence, topic: str) -> str:
         if word in _CANNOT and (thing := _noun_after(spoken, i + 2)):
             return f"cannot {after} {thing}"
         if word in _NOT and (thing := _thing(sentence, i, "en", besides=after)):
-            described = i and spoken[i - 1] in _BEING or word in ("isn't", "aren't") or after.endswith("ed")
+            described = i and spoken[i - 1] in _BEING or word in ("isn't", "aren't") or after.endswith(("ed", "en"))
             return f"{thing} not {after if described else _gerund(after)}"
         if word == "no":
             thing = _thing(sentence, i, "en", besides=after) or topic

@@ -11,6 +11,10 @@ from typing import Any
 
 _ATTRIBUTE = re.compile(r"([\w-]{1,40})=\"([^\"]*)\"")
 _TAG = re.compile(r"</?\w[^<>]{0,2000}>")
+_HEADING = re.compile(r"(?:\A|\n\n)(?:Ticket ([^\n]{1,200})|Incident(?: \([^\n]*\))?)(?=\n|\Z)")
+_CAUSE_LINE = re.compile(r"\s*Cause: ([^\n]{1,200}?),? \(?(\d{1,9}) tickets?\)?(?=\n|\Z)")
+_COUNT_FIRST = re.compile(r"\s*\d{1,9} ?[x×] \S")
+_COUNT_LAST = re.compile(r"\s*[-*•]?\s*[^\n]{1,80}?(?:: | ?[x×(] ?)\d{1,9}\)?\s*$")
 _DEEPEST = 8                # levels of an example that are read
 _LONGEST = 20_000           # characters of a prompt in which an example is looked for
 _ONLY_JSON = re.compile(
@@ -24,6 +28,7 @@ _ALLOWED = re.compile(
     r"[^:\n\[]{0,40}[:\[]", re.I)
 
 
+_CAUSE_KEYS = ("cause", "root_cause", "label", "category")
 _NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _WORDS_AT_MOST = re.compile(
     r"\b(?:at most|no more than|not more than|up to|max(?:imum|imal)?(?: of)?|exactly|within|in|höchstens)\s+"
@@ -33,10 +38,6 @@ _WORDS_AT_MOST = re.compile(
 _FIELD = re.compile(
     r"\b(?:field|key|property|feld)s?\s+(?:(?:called|named)\s+[\"'`“]?|[\"'`“])(\w{2,30})[\"'`”]?([^.\n]{0,120})", re.I)
 _MISSING = re.compile(r'"(\w+)" is missing')
-_OVERRIDE = re.compile(
-    r"\b(?:ignore|disregard|forget)\b[^.\n]{0,40}\b(?:instructions?|prompts?|rules)\b"
-    r".{0,80}?\b(?:answer|reply|respond|say|output|write|return)\s+(?:only\s+|just\s+|with\s+|:\s*)*"
-    r"[\"'“”]?([^\"'“”.\n!]{1,60})", re.I | re.S)
 _DATA_LINE = re.compile(r"\b(?:never|not|no|nie(?:mals)?|keine)\b[^.\n]{0,30}\b(?:instruction|command|anweisung)"
                         r"|\bignore\b[^.\n]{0,40}\binstructions?\b[^.\n]{0,40}\b(?:ticket|text|inside|in)\b", re.I)
 
@@ -94,7 +95,7 @@ def _without_example(system: str) -> str:
 def words_allowed(system: str) -> int:
     """Words that a cause's name may have by the prompt, 0 where it does not say."""
     shown = template_in(system)
-    cause = str(next((v for k, v in shown.items() if k in ("cause", "root_cause", "label")), "")) if isinstance(
+    cause = str(next((v for k, v in shown.items() if k in _CAUSE_KEYS), "")) if isinstance(
         shown, Mapping) else ""
     about = [s for s in re.split(r"(?<=[.!?\n])\s", _without_example(system)[:_LONGEST])
              if re.search(r"cause|label|name|ursache|answer|reply", s, re.I)]
@@ -106,11 +107,10 @@ def words_allowed(system: str) -> int:
     return 0
 
 
-def takeover(system: str, tagged: bool, text: str) -> tuple[str, int]:
-    """What a text tells its reader to answer instead ("" if nothing), and how many of the two guards are up: tags
-    around the data, a line in the prompt that calls it data."""
-    found = _OVERRIDE.search(text[:_LONGEST]) if "nstruction" in text or "rompt" in text or "ules" in text else None
-    return (found[1].strip() if found else ""), int(tagged) + bool(_DATA_LINE.search(system))
+@lru_cache(maxsize=64)
+def calls_it_data(system: str) -> bool:
+    """Whether the prompt says that what stands in a ticket is data, never instructions."""
+    return bool(_DATA_LINE.search(system))
 
 
 def text_of(content: Any) -> str:
@@ -124,47 +124,73 @@ def text_of(content: Any) -> str:
 
 
 def tickets(data: str) -> list[Ticket]:
-    """The tagged tickets in a text; a text without such tags is one ticket, its first line the subject."""
+    """The tickets in a text, tagged or below a line such as "Ticket T-1"; any other text is one ticket, its first line
+    the subject."""
     found = [Ticket(_attributes(a).get("id", ""), _field("subject", inner), _field("body", inner) or _plain(inner))
              for a, inner in _tagged("ticket", data)]
     if found:
         return found
+    if _HEADING.search(data):
+        return [_below(heading[1], text) for heading, text in _headed(data) if heading[1]]
     subject, _, body = _plain(data).strip().partition("\n")
     return [Ticket("", subject, body)] if body else [Ticket("", "", subject)]
 
 
 def labels(data: str) -> list[tuple[str, int]]:
-    """Tagged labels with their counts; without tags, one label a line, `label: 3` or `3 x label`."""
+    """Labels with their counts, tagged or one a line, as `label: 3` or `3 x label`."""
     tagged = [(unescape(inner).strip(), _count(_attributes(attributes).get("count", "1")))
               for attributes, inner in _tagged("label", data)]
     if tagged:
         return tagged
     lines = (re.match(r"^\s*[-*•]?\s*(?:(\d+)\s*[x×:]\s*)?(.+?)(?:\s*[:(×x]\s*(\d+)\)?)?\s*$", line)
-             for line in _plain(data).splitlines() if line.strip())
+             for line in data.splitlines() if line.strip())
     return [(m[2], _count(m[1] or m[3] or "1")) for m in lines if m]
 
 
 def cause(data: str) -> tuple[str, int | None]:
     """Name and number of tickets of the cause that a summary is asked for."""
     given = next((_attributes(attributes) for attributes, _ in _tagged("cause", data)), {})
+    line = None if given else _CAUSE_LINE.match(data)
+    if line:
+        return line[1].strip(), int(line[2])
     count = given.get("tickets", given.get("count", ""))
     return given.get("name", ""), int(count) if count.isdigit() else None
 
 
 def incidents(data: str) -> list[str]:
-    return [_plain(inner).strip() for _, inner in _tagged("incident", data)]
+    found = [_plain(inner).strip() for _, inner in _tagged("incident", data)]
+    return found or [text.strip() for heading, text in _headed(data) if not heading[1]]
+
+
+def tagged(data: str) -> bool:
+    """Whether tags tell what of a text is data."""
+    return any(any(_tagged(name, data)) for name in ("ticket", "label", "cause"))
 
 
 def has_labels(data: str) -> bool:
-    return any(_tagged("label", data))
+    lines = [line for line in data[:_LONGEST].splitlines() if line.strip()]
+    return any(_tagged("label", data)) or bool(lines) and (
+        all(map(_COUNT_FIRST.match, lines)) or len(lines) > 1 and all(map(_COUNT_LAST.match, lines)))
 
 
 def has_cause(data: str) -> bool:
-    return any(_tagged("cause", data))
+    return any(_tagged("cause", data)) or bool(_CAUSE_LINE.match(data))
 
 
 def has_tickets(data: str) -> bool:
-    return any(_tagged("ticket", data))
+    return any(_tagged("ticket", data)) or bool(_HEADING.search(data)) and any(h[1] for h, _ in _headed(data))
+
+
+def _headed(data: str) -> Iterator[tuple[re.Match[str], str]]:
+    """(heading, text below it) of the tickets and incidents that stand without tags."""
+    headings = list(_HEADING.finditer(data))
+    for heading, after in zip(headings, [*headings[1:], None], strict=False):
+        yield heading, data[heading.end():after.start() if after else len(data)]
+
+
+def _below(id: str, text: str) -> Ticket:
+    subject, _, body = text.removeprefix("\n").partition("\n")
+    return Ticket(id.strip(), re.sub(r"^Subject:\s*", "", subject), body.strip("\n"))
 
 
 def _tagged(name: str, data: str) -> Iterator[tuple[str, str]]:
@@ -200,7 +226,7 @@ def allowed_causes(system: str) -> tuple[str, ...]:
     """The causes a prompt allows, where it lists at least two; () for a free choice."""
     found = _ALLOWED.search(_without_example(system))
     if not found:
-        return _options_shown(template_in(system))
+        return options_shown(template_in(system))
     rest = _without_example(system)[found.end():]
     bullets = re.match(r"\s*((?:\s*(?:[-*•]|\d+[.)])\s+.+\n?)+)", rest)
     if bullets:
@@ -212,9 +238,10 @@ def allowed_causes(system: str) -> tuple[str, ...]:
     return causes if len(causes) > 1 else ()
 
 
-def _options_shown(template: Any) -> tuple[str, ...]:
-    """The options of an example such as {"cause": "billing|login|other"}."""
-    shown = template.get("cause") if isinstance(template, Mapping) else None
+def options_shown(template: Any) -> tuple[str, ...]:
+    """The options of an example such as {"cause": "billing|login|other"}, or of a schema's enum."""
+    named = (template.get(key) for key in _CAUSE_KEYS) if isinstance(template, Mapping) else ()
+    shown = next((value for value in named if value), None)
     return tuple(o.strip() for o in shown.split("|") if o.strip()) if isinstance(shown, str) and "|" in shown else ()
 
 
@@ -235,9 +262,12 @@ def template_in(text: str) -> Any:
     return None
 
 
-def from_schema(schema: Mapping[str, Any]) -> Any:
-    """A template in the shape that a JSON schema asks for."""
+def from_schema(schema: Any) -> Any:
+    """A template in the shape that a JSON schema asks for. Of several types the first counts, and `true` is one too."""
+    if not isinstance(schema, Mapping):
+        return ""
     kind = schema.get("type")
+    kind = next(iter(kind), "") if isinstance(kind, list) else kind
     if "enum" in schema:
         return "|".join(str(v) for v in schema["enum"])
     if kind == "object" or "properties" in schema:

@@ -1,16 +1,22 @@
-"""Which of the offered tools serves which need, judged by what its name, description and parameters say."""
+"""Which of the offered tools serves which need, judged by what its name, description and parameters say, and which
+others say the same of themselves."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 _ENOUGH = 4
 _EMPTY = frozenset(("stuff", "things", "something", "misc", "various"))
+_SHORT = 12                 # words of a description that is vague unless one of them says what the tool does
+_DOES = (r"return|give|list|find|search|count|tall|show|get|read|open|fetch|look|retriev|load|sum|group|aggregat|rank|"
+         r"provid|display|browse|quer|all\b|full|text|page|gib|liefer|suche|sucht|findet|zähl|liest|zeig|öffne|holt|"
+         r"devuelve|busca|cuenta|renvoie|cherche|compte")
+_SMALL = frozenset("a an the of or and in on for to with as by is are it its that this one each at".split())
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Need:
 NEEDS = {
     "tally": Need(r"tally|count|aggregat|tabulat|group|rank|statistic", r"cause|ticket|assignment|label|categor",
                   r"assignments?|items|labels|entries|pairs|causes|mapping"),
-    "list": Need(r"list|browse|all|index|page|overview|enumerate",
+    "list": Need(r"list|browse|all\b|index|page|overview|enumerate",
                  r"tickets|cases|requests|messages|inbox|conversations",
                  r"offset|skip|start|page|cursor|limit|page_size|per_page"),
     "read": Need(r"read|get|open|fetch|show|view|load|full|detail", r"ticket|case|request|message|conversation|body",
@@ -36,19 +42,24 @@ NEEDS = {
     "product": Need(r"product|service|component", r"product|service|component", r"(product|service|component)\w*"),
 }
 
+_DONE = "|".join(need.action for need in NEEDS.values())
+_DONE_TO = "|".join(need.about for need in NEEDS.values())
+
 
 @dataclass(frozen=True)
 class Offered:
     """A tool as the request offers it."""
 
     name: str
+    description: str
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
+    twins: tuple[Offered, ...] = ()     # other tools whose descriptions say the same
 
     def parameter(self, pattern: str, kind: str = "") -> str:
         """The first parameter whose name fits (and whose type is `kind`), "" if there is none."""
         return next((name for name, schema in self.properties.items() if re.fullmatch(pattern, name, re.I)
-                     and kind in ("", schema.get("type"))), "")
+                     and (not kind or kind in kinds(schema))), "")
 
     def with_defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments, with something that the schema accepts for every other required parameter."""
@@ -70,12 +81,49 @@ def _toolbox(tools: str) -> dict[str, Offered]:
     for _, _, place, need in sorted(scored, reverse=True):
         if need not in chosen and -place not in chosen.values():
             chosen[need] = -place
-    return {need: offered(offers[i]) for need, i in chosen.items()}
+    return {need: _with_twins(offers[i], offers) for need, i in chosen.items()}
 
 
 def offered(tool: Mapping[str, Any]) -> Offered:
     schema = tool.get("input_schema") or {}
-    return Offered(tool["name"], schema.get("properties") or {}, tuple(schema.get("required") or ()))
+    properties = {name: _as_object(given) for name, given in (schema.get("properties") or {}).items()}
+    return Offered(tool["name"], tool.get("description") or "", properties, tuple(schema.get("required") or ()))
+
+
+def _as_object(schema: Any) -> Mapping[str, Any]:
+    """A schema may be just true; what every parameter of ours is read by is an object."""
+    return schema if isinstance(schema, Mapping) else {}
+
+
+def items_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a list's items, empty where it does not say."""
+    return _as_object(schema.get("items"))
+
+
+def kinds(schema: Any) -> tuple[str, ...]:
+    """The types that a schema accepts, () where it does not say."""
+    schema = _as_object(schema)
+    given = [_as_object(option).get("type") for option in
+             (schema, *(schema.get("anyOf") or ()), *(schema.get("oneOf") or ()))]
+    return tuple(kind for g in given for kind in (g if isinstance(g, list) else [g]) if kind)
+
+
+def _with_twins(tool: Mapping[str, Any], offers: Sequence[Mapping[str, Any]]) -> Offered:
+    twins = tuple(offered(t) for t in offers if t is not tool and _say_the_same(tool, t))
+    return replace(offered(tool), twins=twins)
+
+
+def _say_the_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two descriptions hold the same words, or differ in few that tell nothing of what the tools do."""
+    if _is_vague(one.get("description", "")):
+        return False
+    mine, theirs = _telling(one.get("description", "")), _telling(other.get("description", ""))
+    apart = mine ^ theirs
+    return len(apart) <= len(mine | theirs) // 10 and not any(_says(f"{_DONE}|{_DONE_TO}", word) for word in apart)
+
+
+def _telling(description: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", description.lower())) - _SMALL
 
 
 def _score(need: Need, tool: Mapping[str, Any]) -> float:
@@ -91,9 +139,11 @@ def _score(need: Need, tool: Mapping[str, Any]) -> float:
 
 
 def _is_vague(description: str) -> bool:
-    """Whether it says too little to trust the tool: two words, or nothing but stuff and things."""
+    """Whether it says too little to trust the tool: two words, stuff and things, or nothing of what the tool does."""
     spoken = re.findall(r"\w+", description.lower())
-    return len(spoken) < 3 or len(spoken) < 7 and bool(_EMPTY & set(spoken))
+    if len(spoken) < 3 or len(spoken) < 7 and _EMPTY & set(spoken):
+        return True
+    return len(spoken) <= _SHORT and not _says(f"{_DOES}|{_DONE}", description.lower())
 
 
 def _says(pattern: str, text: str) -> bool:
@@ -104,4 +154,4 @@ def _anything(schema: Mapping[str, Any]) -> Any:
     if "default" in schema or schema.get("enum"):
         return schema.get("default", (schema.get("enum") or [None])[0])
     return {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 1), "boolean": False, "array": [],
-            "object": {}}.get(schema.get("type"), "")
+            "object": {}}.get(next(iter(kinds(schema)), ""), "")
