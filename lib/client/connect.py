@@ -18,6 +18,8 @@ from lib.settings import Settings
 
 ANTHROPIC_API = "https://api.anthropic.com"
 CONNECT_TIMEOUT = 10.0      # seconds
+RETRIES = 2                 # the SDK's own, of a call that met a server error
+RETRY_DELAY = 0.5           # seconds of the simulation before the first of them; the second waits twice as long
 
 _sending: ContextVar[Sent] = ContextVar("sending")      # of the call that this thread gives to the SDK
 
@@ -37,11 +39,15 @@ class Connection:
     close: Callable[[], None] = field(default=lambda: None, repr=False)
 
 
-def connect_simulated(settings: Settings, speed: float, transport: Any = None) -> Connection:
-    """The simulated Messages API; `speed` simulated seconds pass in a real one, 0 does not wait at all."""
+def connect_simulated(settings: Settings, speed: float, transport: Any = None,
+                      conditions: Any = None) -> Connection:
+    """The simulated Messages API; `speed` simulated seconds pass in a real one, 0 does not wait at all.
+
+    `conditions` (a `simulated.conditions.Conditions`) say what goes wrong in it. What it remembers ends with it.
+    """
     clock = Clock(speed)
     endpoint = Endpoint("the simulated Messages API", "http://simulated.invalid", "simulated")
-    client, close = _client(endpoint, settings, clock, transport or _simulated_transport(clock))
+    client, close = _client(endpoint, settings, clock, transport or _simulated_transport(clock, conditions))
     return Connection(client, "simulated", "Simulated Messages API", clock, close)
 
 
@@ -65,10 +71,11 @@ def connect_server(settings: Settings, base_url: str, key: str = "") -> Connecti
     return Connection(client, "server", address, clock, close)
 
 
-def _simulated_transport(clock: Clock) -> Any:
+def _simulated_transport(clock: Clock, conditions: Any) -> Any:
+    from lib.simulated.room import Room
     from lib.simulated.transport import SimulatedTransport
 
-    return SimulatedTransport(clock)
+    return SimulatedTransport(clock, Room(clock.now, conditions))
 
 
 def _clean(key: str) -> str:
@@ -80,18 +87,18 @@ def _clean(key: str) -> str:
 
 def _client(endpoint: Endpoint, settings: Settings, clock: Clock,
             transport: Any = None) -> tuple[LayeredClient, Callable[[], None]]:
-    """The client, and what closes its connections."""
-    sdk = _sdk(endpoint, transport)
+    """The client, and what closes its connections. `transport` takes the network's place: the wire is simulated."""
+    sdk = _sdk(endpoint, clock, transport)
     timeout = _timeout(settings)
 
     def send(call: Call) -> Any:
         _sending.set(call.sent)
         return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
 
-    return layered(LayeredClient(send), shared_pause(clock)), sdk.close
+    return layered(LayeredClient(send), shared_pause(clock, simulated=transport is not None)), sdk.close
 
 
-def _sdk(endpoint: Endpoint, transport: Any) -> Any:
+def _sdk(endpoint: Endpoint, clock: Clock, transport: Any) -> Any:
     import anthropic
 
     # A proxy from the environment is for the outside world; a request to this machine stays on it.
@@ -100,7 +107,9 @@ def _sdk(endpoint: Endpoint, transport: Any) -> Any:
         api_key=endpoint.key,
         base_url=endpoint.address,
         http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **wire),
-        middleware=[_leave_busy_servers_to_the_pause, _note_attempt],
+        max_retries=RETRIES,
+        middleware=[_leave_busy_servers_to_the_pause, *([_retries_on(clock), _tell_when] if transport else []),
+                    _note_attempt],
         open_telemetry=False,
     )
     # The constructor adds ANTHROPIC_CUSTOM_HEADERS, which may hold the key of another host.
@@ -121,6 +130,30 @@ def _note_attempt(request: Any, call_next: Any) -> Any:
     if (seconds := _seconds(response.headers.get("simulated-seconds"))) is not None:
         sent.seconds = (sent.seconds or 0.0) + seconds
     return response
+
+
+def _tell_when(request: Any, call_next: Any) -> Any:
+    """The simulation keeps the run's own time: an attempt begins when the ones before it and their pauses ended."""
+    sent = _sending.get()
+    if sent.began is not None:
+        at = sent.began + (sent.seconds or 0.0)
+        request.options.headers = {**request.headers, "simulated-at": repr(at)}
+    return call_next(request)
+
+
+def _retries_on(clock: Clock) -> Any:
+    """Lets the SDK's wait before it sends a failed request again pass on the simulation's clock."""
+    def middleware(request: Any, call_next: Any) -> Any:
+        response = call_next(request)
+        failed = response.status_code >= 500 and not is_busy(response.status_code, response.headers)
+        if failed and request.retries_taken < RETRIES:
+            wait, sent = RETRY_DELAY * 2 ** request.retries_taken, _sending.get()
+            clock.sleep(wait)
+            sent.seconds = (sent.seconds or 0.0) + wait
+            response.headers["retry-after-ms"] = "1"
+        return response
+
+    return middleware
 
 
 def _timeout(settings: Settings) -> Any:

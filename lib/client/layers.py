@@ -13,6 +13,7 @@ class Sent:
     """What became of one call below the layer that looks; filled while it is under way, also when it fails."""
 
     attempts: int = 0               # HTTP requests, retries included; 0: it was answered or held back before the wire
+    began: float | None = None      # on the run's own time; None while it has not
     seconds: float | None = None    # of all attempts on the simulation's clock; None where there is none
     unanswered: bool = False        # an attempt got no answer, so its reply may have been made and billed
     reused: bool = False            # answered from the run store
@@ -26,6 +27,7 @@ class Call:
     step: str = ""              # label, merge, summary, agent …
     subject: str = ""           # what it is about: a ticket's key, a cause
     stop: threading.Event | None = None     # set by Stop and by the run's end; whoever waits in a call heeds it
+    after: float | None = None  # on the run's own time: what it waited for ended then, so it begins no earlier
     sent: Sent = field(default_factory=Sent)    # shared by all layers of this call
 
     def with_request(self, **changes: Any) -> Call:

@@ -7,6 +7,7 @@ the SDK would let each worker wait alone and Stop would have to wait with it. Al
 from __future__ import annotations
 
 import threading
+from collections import deque
 from typing import Any
 
 from lib import errors
@@ -16,20 +17,23 @@ from lib.client.layers import Call, Layer, Next
 TRIES = 6               # times one call is sent before it is given up
 LONGEST_WAIT = 60.0     # seconds a server may ask for
 UNASKED_WAIT = 30.0     # seconds, at most, when it does not say: 2, 4, 8, 16, 30
+KEPT_PAUSES = 100       # of a simulation, whose workers need not come to a pause in its order
 
 
-def shared_pause(clock: Clock) -> Layer:
+def shared_pause(clock: Clock, simulated: bool = False) -> Layer:
     """Sends a call again after Busy, when the pause that the server asked for is over; `call.stop` ends the wait.
+
+    On the simulated wire a pause is part of what a call takes: it counts in `sent.seconds`, whatever the clock does.
 
     Raises Busy when this call kept failing while others got through, StaysBusy when none did or the server asks for
     more than LONGEST_WAIT, Stopped when stopped while waiting.
     """
-    gate = _Gate(clock)
+    gate = _SimulatedGate(clock) if simulated else _Gate(clock)
 
     def layer(call: Call, call_next: Next) -> Any:
         tries, answered = 0, gate.answered
         while True:
-            gate.wait(call.stop)
+            gate.wait(call)
             try:
                 reply = call_next(call)
             except errors.Busy as error:
@@ -41,7 +45,7 @@ def shared_pause(clock: Clock) -> Layer:
             wait = _wait(busy, tries)
             if wait > LONGEST_WAIT or tries == TRIES:
                 raise _given_up(busy, wait, call.sent.attempts, others_get_through=gate.answered > answered)
-            gate.close_for(wait)
+            gate.close_for(wait, call)
 
     return layer
 
@@ -59,16 +63,46 @@ class _Gate:
         with self._lock:
             self.answered += 1
 
-    def close_for(self, seconds: float) -> None:
+    def close_for(self, seconds: float, call: Call) -> None:
         with self._lock:
             self._until = max(self._until, self._clock.now() + seconds)
 
-    def wait(self, stop: threading.Event | None) -> None:
+    def wait(self, call: Call) -> None:
         waited_until = self._clock.now()
         while (until := self._until) > waited_until:    # another worker may prolong the pause meanwhile
-            if self._clock.sleep(until - self._clock.now(), stop):
-                raise errors.Stopped("Stopped while the server was busy. What is finished is kept; resume to go on.")
+            self._sleep(until - self._clock.now(), call.stop)
             waited_until = until
+
+    def _sleep(self, seconds: float, stop: threading.Event | None) -> None:
+        if self._clock.sleep(seconds, stop):
+            raise errors.Stopped("Stopped while the server was busy. What is finished is kept; resume to go on.")
+
+
+class _SimulatedGate(_Gate):
+    """Keeps the run's own time, in which one worker may be far ahead of another: a pause holds whoever is in it."""
+
+    def __init__(self, clock: Clock):
+        super().__init__(clock)
+        self._pauses: deque[tuple[float, float]] = deque(maxlen=KEPT_PAUSES)
+
+    def close_for(self, seconds: float, call: Call) -> None:
+        began = self._time(call)
+        with self._lock:
+            self._pauses.append((began, began + seconds))
+
+    def wait(self, call: Call) -> None:
+        while (seconds := self._left(self._time(call))) > 0:
+            self._sleep(seconds, call.stop)
+            call.sent.seconds = (call.sent.seconds or 0.0) + seconds
+
+    def _time(self, call: Call) -> float:
+        """How far the call is. One that belongs to no run begins whenever the clock says."""
+        began = self._clock.now() if call.sent.began is None else call.sent.began
+        return began + (call.sent.seconds or 0.0)
+
+    def _left(self, time: float) -> float:
+        with self._lock:
+            return max((until - time for began, until in self._pauses if began <= time), default=0.0)
 
 
 def _wait(busy: errors.Busy, tries: int) -> float:

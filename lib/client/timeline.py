@@ -12,8 +12,8 @@ class Timeline(Protocol):
     def now(self) -> float:
         """Seconds since the epoch, on the run's own time."""
 
-    def begin(self, step: str) -> float:
-        """When the call that this thread makes now begins."""
+    def begin(self, step: str, after: float | None = None) -> float:
+        """When the call that this thread makes now begins; `after` is the end of what it had to wait for."""
 
     def end(self, started: float, seconds: float | None) -> float:
         """Notes that the call ended; returns its seconds, measured where `seconds` is None."""
@@ -25,7 +25,7 @@ class ClockTime:
     def __init__(self, clock: Clock):
         self.now = clock.now
 
-    def begin(self, step: str) -> float:
+    def begin(self, step: str, after: float | None = None) -> float:
         return self.now()
 
     def end(self, started: float, seconds: float | None) -> float:
@@ -37,7 +37,7 @@ class SimulatedTime:
 
     Thirty simulated seconds pass in a real one, so the ten milliseconds that this machine needs between two calls would
     look like a third of a second. Here a thread's next call begins when its last one ended, and a new thread's first
-    call when its step began.
+    call when its step began; a call that had to wait for another not before that one ended.
     """
 
     def __init__(self, began: float):
@@ -49,10 +49,10 @@ class SimulatedTime:
     def now(self) -> float:
         return self._latest
 
-    def begin(self, step: str) -> float:
+    def begin(self, step: str, after: float | None = None) -> float:
         with self._lock:
             began = self._began.setdefault(step, self._latest)
-        return max(began, getattr(self._thread, "ended", began))
+        return max(began, getattr(self._thread, "ended", began), began if after is None else after)
 
     def end(self, started: float, seconds: float | None) -> float:
         seconds = seconds or 0.0

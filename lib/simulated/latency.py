@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from lib.models import model
 
+_READ_FROM_CACHE = 0.1      # of the time that a token takes which is read anew
+
 
 @dataclass(frozen=True)
 class Speed:
@@ -25,13 +27,17 @@ SPEEDS = {
 }
 
 
-def seconds(model_id: str, input_tokens: int, output_tokens: int, seed: str) -> float:
-    """Seconds from request to full reply; `seed` (hex digits) moves it by up to 15 % either way."""
+def timing(speed: Speed, fresh: int, cached: int, output: int, seed: str) -> tuple[float, float]:
+    """Seconds from the request until the reply begins, and until it is whole; thinking is part of the output.
+
+    `seed` (hex digits) moves both by up to 15 % either way.
+    """
     jitter = 0.85 + 0.3 * int(seed[:8], 16) / 0xFFFFFFFF
-    return round(jitter * usual(model_id, input_tokens, output_tokens), 3)
+    first = jitter * (speed.first_token + (fresh + cached * _READ_FROM_CACHE) * speed.per_input)
+    return round(first, 3), round(first + jitter * output * speed.per_token, 3)
 
 
 def usual(model_id: str, input_tokens: float, output_tokens: float) -> float:
-    """The same without the jitter."""
+    """Seconds of a whole call at the usual speeds, nothing cached, without the jitter."""
     speed = SPEEDS[model(model_id).size]
     return speed.first_token + input_tokens * speed.per_input + output_tokens * speed.per_token

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import httpx2
 
-from lib.simulated.protocol import Reply, handle, not_json
+from lib.simulated.room import Room
+from lib.simulated.wire import Answer, answer
 
 
 class Sleeper(Protocol):
@@ -20,25 +21,41 @@ class Sleeper(Protocol):
 class SimulatedTransport(httpx2.BaseTransport):
     """For `anthropic.Anthropic(http_client=anthropic.DefaultHttpxClient(transport=SimulatedTransport(clock)))`.
 
-    Each reply carries `simulated-seconds`, what the call took on the simulation's own clock.
+    Each whole reply carries `simulated-seconds`, what the call took on the simulation's own clock. A request with the
+    header `simulated-at` starts at that time of the room's clock, whenever it arrives.
     """
 
-    def __init__(self, clock: Sleeper):
+    def __init__(self, clock: Sleeper, room: Room | None = None):
         self._sleep = clock.sleep
         self._now = getattr(clock, "now", time.monotonic)
+        self._wait = getattr(clock, "scale", 1) != 0
+        self._room = room or Room(self._now)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         started = self._now()
-        reply = _reply(request)
-        self._sleep(max(0.0, reply.seconds - (self._now() - started)))
-        headers = {**reply.headers, "simulated-seconds": f"{reply.seconds:.3f}"}
-        return httpx2.Response(reply.status, headers=headers, json=reply.body, request=request)
+        body = request.read()
+        sent = answer(self._room, request.method, str(request.url), request.headers, body, _at(request), self._wait)
+        if sent.is_stream:
+            return httpx2.Response(sent.status, headers=sent.headers, request=request,
+                                   stream=_Stream(self._parts(sent, started)))
+        headers = {**sent.headers, "simulated-seconds": f"{sent.seconds:.3f}"}
+        return httpx2.Response(sent.status, headers=headers, content=b"".join(self._parts(sent, started)),
+                               request=request)
+
+    def _parts(self, sent: Answer, started: float) -> Iterator[bytes]:
+        for seconds, part in sent.parts:
+            self._sleep(max(0.0, seconds - (self._now() - started)))
+            yield part
 
 
-def _reply(request: httpx2.Request) -> Reply:
-    body = request.read()
-    try:
-        content: Any = json.loads(body) if body else {}
-    except ValueError as reason:
-        return not_json(str(reason))
-    return handle(content, request.headers, request.method, request.url.path)
+class _Stream(httpx2.SyncByteStream):
+    def __init__(self, parts: Iterator[bytes]):
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._parts
+
+
+def _at(request: httpx2.Request) -> float | None:
+    told = request.headers.get("simulated-at")
+    return None if told is None else float(told)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
+import httpx2
 import pytest
 
 from lib import errors
 from lib.client.billing import may_have_been_billed
-from lib.client.connect import connect_api, connect_server, connect_simulated
+from lib.client.caching import first_alone
+from lib.client.connect import RETRY_DELAY, connect_api, connect_server, connect_simulated
 from lib.client.layers import Call, Sent, layered
+from lib.client.ledger import ledger
 from lib.client.stop import stoppable
+from lib.client.timeline import SimulatedTime
 from lib.messages import text_of
+from lib.runs.store import Run, Store
 from lib.settings import load
+from lib.simulated.conditions import Conditions
 from tests.local_server import HTML, Reply, message, refusal, serve
 
 SETTINGS = load({})
@@ -364,15 +371,11 @@ OVERLOADED = refusal(529, "overloaded_error", "Overloaded").body
 
 
 def scripted_transport(*replies):
-    import httpx2
-
     left = list(replies)
     return httpx2.MockTransport(lambda request: left.pop(0))
 
 
 def json_reply(status: int, body: object, **headers: str):
-    import httpx2
-
     return httpx2.Response(status, json=body, headers={k.replace("_", "-"): v for k, v in headers.items()})
 
 
@@ -388,7 +391,78 @@ def test_what_failed_on_the_simulations_clock_took_its_time_too(impatient_sdk):
     call = Call(REQUEST)
     with pytest.raises(errors.RequestRefused):
         connect_simulated(SETTINGS, 0, transport).client.send(call)
-    assert call.sent.seconds == 0.75
+    assert call.sent.seconds == 0.5 + RETRY_DELAY + 0.25
+
+
+def test_waiting_for_the_sdks_own_retry_takes_the_simulations_time_and_not_ours():
+    failing = [json_reply(500, {}, simulated_seconds="0.5") for _ in range(3)]
+    call, started = Call(REQUEST), time.perf_counter()
+    with pytest.raises(errors.ServerTrouble):
+        connect_simulated(SETTINGS, 0, scripted_transport(*failing)).client.send(call)
+    assert time.perf_counter() - started < RETRY_DELAY
+    assert call.sent.seconds == 3 * 0.5 + RETRY_DELAY + 2 * RETRY_DELAY
+
+
+def test_each_attempt_tells_the_simulation_when_it_begins():
+    told, busy = [], refusal(429, "rate_limit_error", "slow down").body
+    replies = [json_reply(500, {}, simulated_seconds="0.5"),
+               json_reply(429, busy, simulated_seconds="0.25", retry_after="8"),
+               json_reply(200, message().body, simulated_seconds="2")]
+
+    def noting(request):
+        told.append(float(request.headers["simulated-at"]))
+        return replies[len(told) - 1]
+
+    call = Call(REQUEST)
+    call.sent.began = 1_700_000_000.123
+    connect_simulated(SETTINGS, 0, httpx2.MockTransport(noting)).client.send(call)
+    assert told == pytest.approx([1_700_000_000.123, 1_700_000_001.123, 1_700_000_009.373], abs=1e-4)
+    assert call.sent.seconds == pytest.approx(11.25)
+
+
+def test_no_other_wire_is_told_when():
+    call = Call(REQUEST)
+    call.sent.began = 5.0
+    with serve(message()) as server:
+        connect_server(SETTINGS, server.url).client.send(call)
+    assert "simulated-at" not in server.received[0].headers
+
+
+def test_what_a_connection_wrote_to_the_prompt_cache_its_later_calls_read():
+    request = {**REQUEST, "model": "claude-haiku-5-5", "max_tokens": 512, "cache_control": {"type": "ephemeral"},
+               "system": "Find the root cause of each ticket. " * 200}
+    client, usages = connect_simulated(SETTINGS, 0).client, []
+    for began in (100.0, 200.0, 501.0):
+        call = Call(request)
+        call.sent.began = began
+        usages.append(client.send(call).usage)
+    assert [usage.cache_read_input_tokens > 0 for usage in usages] == [False, True, False]
+    assert usages[1].cache_read_input_tokens == usages[0].cache_creation_input_tokens
+
+
+@pytest.mark.parametrize("speed", [0, 3000], ids=["not waiting", "waiting"])
+def test_calls_at_once_read_what_the_first_of_them_wrote_at_any_speed(tmp_path, speed):
+    store = Store(tmp_path / "runs.sqlite")
+    store.add_run(Run("r", "g", "pipeline", "running", "simulated", "Simulated", {}, "d", 1.0))
+    client = layered(connect_simulated(SETTINGS, speed).client, first_alone(), ledger(store, "r", SimulatedTime(50.0)))
+    mark = {"type": "text", "text": "Find the root cause. " * 300, "cache_control": {"type": "ephemeral"}}
+    request = {**REQUEST, "model": "claude-haiku-5-5", "max_tokens": 300, "system": [mark]}
+
+    def ask_about(number):
+        return client.messages.create(**{**request, "messages": [{"role": "user", "content": f"ticket {number}"}]})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(ask_about, range(12)))
+    written = sorted(row.write_5m for row in store.calls("r"))
+    read = sorted(row.cache_read for row in store.calls("r"))
+    assert written[-1] > 1_000 and written == [0] * 11 + [written[-1]]
+    assert read == [0] + [written[-1]] * 11
+
+
+def test_conditions_reach_the_simulation():
+    connection = connect_simulated(SETTINGS, 0, conditions=Conditions(overloaded=1.0))
+    with pytest.raises(errors.StaysBusy, match="Overloaded"):
+        ask(connection, model="claude-haiku-5-5")
 
 
 def test_a_simulated_pause_passes_on_the_simulations_clock():
@@ -401,8 +475,6 @@ def test_a_simulated_pause_passes_on_the_simulations_clock():
 
 
 def test_a_bug_behind_the_wire_is_not_taken_for_a_lost_connection(impatient_sdk):
-    import httpx2
-
     def broken(request):
         raise ZeroDivisionError("a bug")
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from lib.client.clock import Clock
-from lib.client.layers import LayeredClient, layered, step
+from lib.client.layers import Call, LayeredClient, layered, step
 from lib.client.ledger import ledger
-from lib.client.timeline import ClockTime
+from lib.client.timeline import ClockTime, SimulatedTime
 from lib.errors import (
     BudgetReached,
     Busy,
@@ -119,6 +119,20 @@ def test_what_the_connection_notes_of_attempts_and_seconds_counts(store: Store):
     with pytest.raises(ServerTrouble):
         ask(client)
     assert [(row.attempts, row.seconds) for row in store.calls("r1")] == [(3, 1.25), (3, 1.25)]
+
+
+def test_the_layers_below_know_when_the_call_began_and_that_it_waited_for_another(store: Store):
+    seen = []
+
+    def send(call):
+        seen.append(call.sent.began)
+        call.sent.seconds = 2.0
+        return reply()
+
+    client = layered(LayeredClient(send), ledger(store, "r1", SimulatedTime(50.0)))
+    for after in (None, 60.0):
+        client.send(Call({"model": "m", "messages": []}, after=after))
+    assert seen == [row.started for row in store.calls("r1")] == [50.0, 60.0]
 
 
 @pytest.mark.parametrize("usage", [None, {"input_tokens": None, "output_tokens": 64, "cache_read_input_tokens": None}])

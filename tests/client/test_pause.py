@@ -119,3 +119,51 @@ def test_stop_ends_the_wait():
     with pytest.raises(errors.Stopped):
         client.send(call)
     assert call.sent.attempts == 1
+
+
+# --- on the simulated wire -------------------------------------------------------------------------------------------
+
+
+def simulated_client(clock: FakeClock, *outcomes):
+    left = list(outcomes)
+
+    def send(call: Call):
+        call.sent.seconds = (call.sent.seconds or 0.0) + 0.5       # what each attempt takes there
+        outcome = left.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return layered(LayeredClient(send), shared_pause(clock, simulated=True))
+
+
+def call_beginning_at(began: float) -> Call:
+    call = Call({})
+    call.sent.began = began
+    return call
+
+
+@pytest.mark.parametrize("passes", [True, False], ids=["waits", "speed 0"])
+def test_a_simulated_pause_counts_in_what_the_call_took_whether_time_passes_or_not(passes):
+    clock, call = FakeClock(passes), call_beginning_at(100.0)
+    assert simulated_client(clock, busy(30), busy(7), good()).send(call) == good()
+    assert clock.slept == [30, 7] and call.sent.seconds == 0.5 + 30 + 0.5 + 7 + 0.5
+
+
+def test_simulated_workers_are_held_by_a_pause_that_they_are_in_and_by_no_other():
+    """The first call is refused at 100.5 and asked to wait until 110.5."""
+    clock = FakeClock(passes=False)
+    client = simulated_client(clock, busy(10), *[good()] * 6)
+    client.send(call_beginning_at(100.0))
+    seconds = {}
+    for began in (90.0, 100.4, 100.5, 105.0, 110.5):
+        call = call_beginning_at(began)
+        client.send(call)
+        seconds[began] = call.sent.seconds
+    assert seconds == {90.0: 0.5, 100.4: 0.5, 100.5: 10.5, 105.0: 6.0, 110.5: 0.5}
+
+
+def test_without_a_run_a_simulated_pause_is_over_too():
+    call = Call({})
+    assert simulated_client(FakeClock(passes=False), busy(30), good()).send(call) == good()
+    assert call.sent.seconds == 31.0

@@ -56,3 +56,15 @@ def test_a_call_that_failed_without_a_duration_takes_no_time():
     timeline = SimulatedTime(10.0)
     began = timeline.begin("agent")
     assert timeline.end(began, None) == 0.0 and timeline.now() == 10.0
+
+
+def test_a_call_that_waited_for_another_begins_when_that_one_ended_and_no_earlier():
+    timeline = SimulatedTime(0.0)
+    began = timeline.begin("label")
+    assert (timeline.begin("label", 3.0), timeline.begin("label", None)) == (3.0, 0.0)
+    timeline.end(began, 5.0)
+    assert timeline.begin("label", 3.0) == 5.0, "its own thread is busy until then"
+
+
+def test_on_a_real_clock_whoever_waited_has_already_waited():
+    assert ClockTime(FixedClock()).begin("label", 200.0) == 100.0

@@ -98,7 +98,6 @@ REFUSED = {
     "forced tool where refused": (
         {"model": "claude-sonnet-5-5", "tools": [TOOL], "tool_choice": {"type": "any"}},
         'tool_choice: type "tool" and "any" are not supported for this model.'),
-    "max_tokens zero": ({"max_tokens": 0}, "max_tokens: Input should be greater than or equal to 1"),
     "max_tokens above the model's": (
         {"model": "claude-haiku-4-5", "max_tokens": 64_001, "timeout": 60},
         "max_tokens: 64001 > 64000, which is the maximum allowed number of output tokens for claude-haiku-4-5"),
@@ -147,8 +146,9 @@ def test_a_request_without_key_is_not_let_in():
 
 
 def test_the_older_key_header_is_accepted_too():
-    assert handle({"model": MODEL, "max_tokens": 9, "messages": HI}, {"x-api-key": "k"}).status == 200
-    assert handle({"model": MODEL, "max_tokens": 9, "messages": HI}, {"authorization": "Bearer "}).status == 401
+    request, version = {"model": MODEL, "max_tokens": 9, "messages": HI}, {"anthropic-version": "2023-06-01"}
+    assert handle(request, {"x-api-key": "k", **version}).status == 200
+    assert handle(request, {"authorization": "Bearer ", **version}).status == 401
 
 
 @pytest.mark.parametrize(("missing", "message"), [
@@ -177,14 +177,14 @@ def test_malformed_requests_are_refused_never_raised(request_):
 
 def test_a_body_that_is_no_json_is_refused():
     http = httpx2.Client(transport=SimulatedTransport(FakeClock()))
-    reply = http.post("http://simulated/v1/messages", content=b"{nope", headers={"authorization": "Bearer k"})
+    headers = {"authorization": "Bearer k", "anthropic-version": "2026-10-21"}
+    reply = http.post("http://simulated/v1/messages", content=b"{nope", headers=headers)
     assert reply.status_code == 400
     assert reply.json()["error"]["message"].startswith("The request body is not valid JSON")
 
 
 def test_other_paths_are_not_found():
     assert handle({}, None, "POST", "/v1/complete").status == 404
-    assert handle({}, None, "GET", "/v1/messages").status == 404
 
 
 def test_consecutive_messages_of_one_role_count_as_one():
@@ -204,7 +204,7 @@ def test_a_reply_is_a_message_with_honest_usage():
     total = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
     assert total == counted.input_tokens
     assert usage.cache_creation.ephemeral_5m_input_tokens + usage.cache_creation.ephemeral_1h_input_tokens == 0
-    assert usage.output_tokens_details.thinking_tokens == 0 and usage.output_tokens > 10
+    assert 0 < usage.output_tokens_details.thinking_tokens < usage.output_tokens
 
 
 def test_the_same_request_gets_the_same_reply_and_another_one_another_id():
@@ -236,17 +236,20 @@ def test_a_tool_call_comes_with_its_own_id_and_stop_reason():
 
 def test_a_reply_longer_than_max_tokens_is_cut_there():
     request = {"system": LABEL, "messages": [{"role": "user", "content": TICKET}]}
-    whole, cut = ask(**request), ask(**request, max_tokens=15)
+    whole = ask(**request)
+    limit = whole.usage.output_tokens - 10
+    cut = ask(**request, max_tokens=limit)
     assert (cut.stop_reason, whole.stop_reason) == ("max_tokens", "end_turn")
-    assert 1 <= cut.usage.output_tokens <= 15
-    assert whole.content[0].text.startswith(cut.content[0].text)
+    assert limit - 5 <= cut.usage.output_tokens <= limit
+    assert whole.content[-1].text.startswith(cut.content[-1].text) and whole.content[-1].text != cut.content[-1].text
 
 
 def test_a_tool_call_cut_off_arrives_without_its_input():
     tools = [{**TOOL, "name": "list_tickets", "description": "Lists all tickets."}]
-    message = ask(tools=tools, max_tokens=30, messages=[{"role": "user", "content": "Which causes are most common?"}])
+    request = {"tools": tools, "messages": [{"role": "user", "content": "Which causes are most common?"}]}
+    message = ask(**request, max_tokens=ask(**request).usage.output_tokens - 10)
     assert message.stop_reason == "max_tokens"
-    assert message.content[-1].to_dict()["input"] == {}
+    assert (message.content[-1].type, message.content[-1].to_dict()["input"]) == ("tool_use", {})
 
 
 def test_a_reply_that_outgrows_the_window_says_so():
@@ -256,6 +259,27 @@ def test_a_reply_that_outgrows_the_window_says_so():
     assert 0 < room < 30, "the filler must leave less room than the reply needs"
     assert reply.body["stop_reason"] == "model_context_window_exceeded"
     assert reply.body["usage"]["output_tokens"] <= room
+
+
+@pytest.mark.parametrize("sequences, kept, stopped_by", [
+    (['"evidence"'], '"cause"', '"evidence"'), (["nowhere", '"evidence"', '"cause"'], "{", '"cause"')])
+def test_text_ends_before_the_first_stop_sequence(sequences, kept, stopped_by):
+    request = {"system": LABEL, "messages": [{"role": "user", "content": TICKET}]}
+    whole, cut = ask(**request), ask(**request, stop_sequences=sequences)
+    text, shown = whole.content[-1].text, cut.content[-1].text
+    assert (cut.stop_reason, cut.stop_sequence) == ("stop_sequence", stopped_by)
+    assert text.startswith(shown + stopped_by) and kept in shown
+    assert cut.usage.output_tokens < whole.usage.output_tokens
+
+
+def test_a_stop_sequence_that_never_comes_stops_nothing():
+    message = ask(stop_sequences=["nowhere"])
+    assert (message.stop_reason, message.stop_sequence) == ("end_turn", None)
+
+
+def test_max_tokens_may_come_before_the_stop_sequence():
+    message = ask(max_tokens=5, stop_sequences=["simulation"])
+    assert (message.stop_reason, message.stop_sequence) == ("max_tokens", None)
 
 
 def test_a_call_takes_its_stated_seconds_on_the_clock_it_is_given():
@@ -275,4 +299,5 @@ def test_larger_models_take_longer():
 
 
 def test_a_free_question_gets_a_short_honest_answer():
-    assert "simulation" in ask(messages=[{"role": "user", "content": "What is the capital of France?"}]).content[0].text
+    message = ask(messages=[{"role": "user", "content": "What is the capital of France?"}])
+    assert "simulation" in message.content[-1].text

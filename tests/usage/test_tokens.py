@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lib.usage import tokens
-from lib.usage.tokens import estimate, estimate_reply, estimate_request, raw_count
+from lib.usage.tokens import CountedRequest, estimate, estimate_reply, estimate_request, measure, raw_count
 
 TRICKY = ("hello world", "  two  spaces\n\n\n", "don't WON'T it's", "Grüße, ça va? señor", "我的包裹还没有收到",
           "😀😀 👩‍👩‍👧", "a\r\nb\tc", "12345678 3.14", "<ticket id=\"17\">&amp;</ticket>", "x" * 500, "https://a.test/b?c=d&e=f")
@@ -122,3 +122,42 @@ def test_a_long_conversation_is_counted_again_almost_for_free():
     assert (time.process_time() - started) / 5 < first / 2
 
 
+def test_each_block_of_a_prompt_ends_where_the_request_without_the_later_blocks_would():
+    tools = [{"name": "t", "description": "d", "input_schema": {"type": "object", "properties": {}}}]
+    system = [{"type": "text", "text": "Find causes."}, {"type": "text", "text": "Be brief."}]
+    messages = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "Because."},
+                {"role": "user", "content": [{"type": "text", "text": "And"}, {"type": "text", "text": "then?"}]}]
+    request = {"model": "claude-haiku-5-5", "tools": tools, "system": system, "messages": messages}
+    measured = measure(request)
+    assert len(measured.tokens) == 1 + 2 + 2 + 2 and list(measured.tokens) == sorted(measured.tokens)
+    assert measured.tokens[-1] == measured.total == estimate_request(request)
+    assert measured.tokens[4] == estimate_request({**request, "messages": messages[:2]})
+    assert measured.tokens[2] == estimate_request({**request, "messages": []})
+    assert measured.tokens[0] == estimate_request({**request, "system": "", "messages": []})
+
+
+def test_a_mark_for_the_prompt_cache_costs_nothing():
+    tool = {"name": "t", "description": "d", "input_schema": {"type": "object", "properties": {}}}
+    mark = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    plain = {"model": "claude-opus-5", "tools": [tool], "messages": [{"role": "user", "content": "hi"}]}
+    marked = {**plain, "tools": [{**tool, **mark}], "cache_control": mark["cache_control"],
+              "messages": [{"role": "user", "content": [{"type": "text", "text": "hi", **mark}]}]}
+    assert estimate_request(marked) == estimate_request(plain)
+
+
+def test_thinking_that_is_not_shown_counts_by_its_signature():
+    def size(thinking, signature):
+        block = {"type": "thinking", "thinking": thinking, "signature": signature}
+        turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [block]}]
+        return estimate_request({"model": "claude-haiku-5-5", "messages": turns})
+
+    empty = size("", "")
+    assert size("", "x" * 400) - empty == 100
+    assert size("hello world", "x" * 400) - empty == pytest.approx(1.4 * 2, abs=1)
+
+
+def test_a_request_that_nobody_changes_is_counted_once(monkeypatch):
+    request = CountedRequest(model="claude-haiku-5-5", messages=[{"role": "user", "content": "hi"}])
+    first = measure(request)
+    monkeypatch.setattr(tokens, "_measure", None)
+    assert measure(request) is first and estimate_request(request) == first.total
