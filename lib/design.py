@@ -10,6 +10,8 @@ from typing import Any
 
 from lib.errors import DesignError
 
+CACHING = ("off", "auto-5m", "auto-1h", "system")     # what is marked for the prompt cache, see client/caching.py
+
 
 @dataclass(frozen=True)
 class Step:
@@ -49,6 +51,10 @@ class Design:
     workers: int = 8                # calls at once in the pipeline
     retries: int = 1                # of an invalid reply
     parallel_tools: bool = False    # the agent may call several tools in one turn
+    caching: str = "off"            # one of CACHING
+    tags: bool = True               # tickets, labels and causes go to the model inside escaped tags
+    keep_results: int = 0           # the agent's newest tool results that are resent, older ones are cleared; 0: all
+    result_chars: int = 0           # characters of one tool result that are sent; 0: all
 
     @cached_property
     def version(self) -> str:

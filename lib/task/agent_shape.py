@@ -9,8 +9,10 @@ from typing import Any
 
 from lib.agent import Tool, run_agent
 from lib.catalog import Catalog
+from lib.client.caching import marked
+from lib.client.context import clear_old_results, cut_results
 from lib.client.correct import corrected
-from lib.client.layers import layered, step, with_defaults
+from lib.client.layers import Layer, layered, step, with_defaults
 from lib.client.repeats import stop_on_repeats
 from lib.design import Design
 from lib.errors import InputError, InvalidReply, PlaygroundError
@@ -28,7 +30,7 @@ from lib.task.checks import (
 from lib.task.prompts import question, turn_of
 from lib.task.report import Check, Report
 from lib.task.reporting import affected, build_report
-from lib.task.tools import make_tools
+from lib.task.tools import READS, asked_ids, make_tools
 from lib.tickets.ticket import TicketSet
 
 
@@ -57,7 +59,13 @@ def run_agent_shape(client: Any, design: Design, tickets: TicketSet, catalog: Ca
 def _client(client: Any, design: Design, tools: Sequence[Tool]) -> Any:
     one_by_one = {"type": "auto", "disable_parallel_tool_use": True} if tools and not design.parallel_tools else None
     return layered(client, stop_on_repeats(), corrected(parse_answer, design.retries), step("agent", turn_of),
-                   with_defaults(tool_choice=one_by_one))
+                   with_defaults(tool_choice=one_by_one), *_context(design), marked(design.caching))
+
+
+def _context(design: Design) -> list[Layer]:
+    """What is left out of a request. Innermost, so that what counts repeats and what corrects see all of it."""
+    return [*([cut_results(design.result_chars)] if design.result_chars else []),
+            *([clear_old_results(design.keep_results)] if design.keep_results else [])]
 
 
 def _answer(text: str) -> tuple[ClaimedCause, ...]:
@@ -81,7 +89,7 @@ def _keep_the_tally(ending: PlaygroundError, messages: Sequence[Any], design: De
     if tallied:
         why = f"No final answer, the agent's last tally is counted; the run ended early: {ending}"
         ending.partial_report = build_report("agent", design.k, tickets, catalog, tallied, partial=why,
-                                             checks=(tickets_read(tallied, _read(messages, design)),))
+                                             checks=(tickets_read(tallied, _read(messages, design, tickets)),))
 
 
 def _report(design: Design, answer: Sequence[ClaimedCause], messages: Sequence[Any], tickets: TicketSet,
@@ -92,7 +100,7 @@ def _report(design: Design, answer: Sequence[ClaimedCause], messages: Sequence[A
             if key not in placement.causes and cause not in names}
     placed = {**placement.causes, **rest}
     checks = (tickets_exist([key for cause in answer for key in cause.tickets], tickets),
-              tickets_read(placed, _read(messages, design)), one_cause_each(placement.repeated),
+              tickets_read(placed, _read(messages, design, tickets)), one_cause_each(placement.repeated),
               ranked_by_count(names, Counter(placed.values()), design.k, len(tickets) - len(placed)),
               *(check for cause in answer for check in _claims(cause, placement.causes, tickets, catalog)))
     return build_report("agent", design.k, tickets, catalog, placed, only=names, checks=checks,
@@ -121,31 +129,33 @@ def _claims(claimed: ClaimedCause, placed: Mapping[str, str], tickets: TicketSet
 def _tallied(messages: Sequence[Any], design: Design, tickets: TicketSet) -> dict[str, str]:
     """Ticket key -> cause as the agent last passed it to tally: the answer holds only the top causes, this the rest."""
     placed: dict[str, str] = {}
-    for arguments in _calls(messages, design, "tally"):
+    for call in _calls(messages, design, "tally"):
         given: dict[str, str] = {}
-        assignments = get(arguments, "assignments", [])
+        assignments = get(get(call, "input", {}), "assignments", [])
         for assignment in assignments if isinstance(assignments, list) else []:
             try:
-                given.setdefault(_id(assignment), tidy_cause(get(assignment, "cause")))
+                given.setdefault(str(get(assignment, "ticket_id", "")).strip(), tidy_cause(get(assignment, "cause")))
             except ValueError:
                 continue        # the tool has told the model so already
         placed |= given
     return {key: cause for key, cause in placed.items() if key in tickets.by_key}
 
 
-def _read(messages: Sequence[Any], design: Design) -> set[str]:
-    """The ids the agent passed to read_ticket."""
-    return {_id(arguments) for arguments in _calls(messages, design, "read_ticket")}
-
-
-def _id(arguments: Any) -> str:
-    return str(get(arguments, "ticket_id", "")).strip()
+def _read(messages: Sequence[Any], design: Design, tickets: TicketSet) -> set[str]:
+    """The ids the agent passed to read_ticket, save those of calls that failed."""
+    failed = {get(block, "tool_use_id") for message in messages for block in blocks(message) if get(block, "is_error")}
+    read: set[str] = set()
+    for call in _calls(messages, design, "read_ticket"):
+        if get(call, "id") not in failed:
+            arguments = get(call, "input", {})
+            read.update(asked_ids(tickets, get(arguments, "ticket_id"), get(arguments, "ticket_ids"))[:READS])
+    return read
 
 
 def _calls(messages: Sequence[Any], design: Design, key: str) -> Iterator[Any]:
-    """The arguments of every call of one of our tools, whatever the design calls it."""
+    """Every call of one of our tools, whatever the design calls it."""
     names = {tool.name for tool in design.tools if tool.key == key and tool.enabled}
     for message in messages:
         for block in blocks(message):
             if get(block, "type") == "tool_use" and get(block, "name") in names:
-                yield get(block, "input", {})
+                yield block

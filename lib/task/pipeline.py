@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from lib.catalog import Catalog
+from lib.client.caching import OFF, first_alone, marked
 from lib.client.layers import layered, step, with_defaults
 from lib.design import Design
 from lib.errors import InputError, InvalidReply, MapError, RunEnded
@@ -96,7 +97,7 @@ def _do(work: _Work, client: Any, design: Design, tickets: TicketSet, catalog: C
 
 def label_tickets(client: Any, design: Design, tickets: TicketSet) -> tuple[dict[str, Label], dict[str, str]]:
     """One label call per ticket: labels by ticket key, and for the others why they have none."""
-    answers = _map(client, design, "label", tickets.tickets, render_ticket, parse_label)
+    answers = _map(client, design, "label", tickets.tickets, partial(render_ticket, tags=design.tags), parse_label)
     keys = [ticket.key for ticket in tickets.tickets]
     failed = {key: str(answer) for key, answer in zip(keys, answers, strict=True) if isinstance(answer, Exception)}
     if len(failed) == len(keys):
@@ -146,7 +147,8 @@ def _merge(client: Any, design: Design, counts: dict[str, int]) -> tuple[dict[st
     """Label -> cause by one call, and what was wrong with it; a label that it did not place is its own cause."""
     if len(counts) < 2:
         return {label: label for label in counts}, ""
-    answer, = _map(client, design, "merge", [counts], render_labels, partial(parse_groups, labels=counts))
+    answer, = _map(client, design, "merge", [counts], partial(render_labels, tags=design.tags),
+                   partial(parse_groups, labels=counts))
     if isinstance(answer, Exception):
         usable = usable_groups(answer.reply, counts) if isinstance(answer, InvalidReply) else {}
         return {label: usable.get(label, label) for label in counts}, str(answer)
@@ -163,6 +165,8 @@ def _merge_check(before: int, after: int, faults: Sequence[str], k: int) -> Chec
     if after < min(before, k):
         return Check("labels merged", False, f"{before} labels became {after}, fewer than the {k} causes asked for; "
                                              "different causes may have been put together")
+    if after == before:
+        return Check("labels merged", True, f"{before} labels became {after} causes, no two of them were put together")
     return Check("labels merged", True, f"{before} labels became {after} causes, each label in exactly one")
 
 
@@ -171,7 +175,7 @@ def summarise(client: Any, design: Design, placed: Mapping[str, str], tickets: T
     """One summary per top cause, by cause, and the checks of each."""
     names = top_causes(placed, design.k)
     members = {name: [t for t in tickets.tickets if placed.get(t.key) == name] for name in names}
-    prompts = [_cause_prompt(name, members[name], catalog) for name in names]
+    prompts = [_cause_prompt(name, members[name], catalog, design.tags) for name in names]
     answers = _map(client, design, "summary", prompts, str, parse_summary)
     summaries, checks = {}, []
     for name, answer in zip(names, answers, strict=True):
@@ -180,8 +184,8 @@ def summarise(client: Any, design: Design, placed: Mapping[str, str], tickets: T
     return summaries, checks
 
 
-def _cause_prompt(name: str, members: Sequence[Ticket], catalog: Catalog) -> str:
-    return render_cause(name, len(members), members[:EXCERPTS], incidents_of(members, catalog)[:INCIDENTS])
+def _cause_prompt(name: str, members: Sequence[Ticket], catalog: Catalog, tags: bool) -> str:
+    return render_cause(name, len(members), members[:EXCERPTS], incidents_of(members, catalog)[:INCIDENTS], tags)
 
 
 def _summary_checks(name: str, answer: Summary | Exception, members: Sequence[Ticket]) -> list[Check]:
@@ -194,7 +198,8 @@ def _map(client: Any, design: Design, name: str, inputs: Sequence[Any], render: 
          parse: Callable[[str], Any]) -> list[Any]:
     """One value per input, in order; the exception of an input that failed stands in its place."""
     settings = design.steps[name]
-    client = layered(client, step(name, subject_of), with_defaults(max_tokens=settings.max_tokens))
+    cached = () if design.caching == OFF else (first_alone(), marked(design.caching))
+    client = layered(client, step(name, subject_of), with_defaults(max_tokens=settings.max_tokens), *cached)
     try:
         return map_prompts(client, settings.model, settings.system, inputs, render, parse,
                            workers=design.workers, retries=design.retries)

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lib.design import Design, Step, ToolText
+from lib.design import CACHING, Design, Step, ToolText
 from lib.models import model
+from lib.phrases import some
 from lib.task.default_design import STEPS
-from lib.task.tools import DEFAULT_TOOLS
+from lib.task.tools import DEFAULT_TOOLS, parameters
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 PROPERTY_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -20,12 +21,14 @@ RANGES: dict[str, tuple[float, float]] = {
     "k": (1, 50),
     "workers": (1, 64),
     "retries": (0, 5),
+    "keep_results": (0, 1_000),
+    "result_chars": (0, 100_000),
     "limits.max_turns": (1, 1_000),
     "limits.max_tokens": (1, 10**12),
     "limits.max_usd": (0, 10**6),
     "limits.max_seconds": (1, 7 * 86_400),
 }
-WHOLE = {"k", "workers", "retries", "limits.max_turns", "limits.max_tokens"}
+WHOLE = {"k", "workers", "retries", "keep_results", "result_chars", "limits.max_turns", "limits.max_tokens"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Problem:
 
 def problems(design: Design) -> list[Problem]:
     """Everything that must be changed before this design may run; an empty list when it may."""
-    return [*_numbers(design), *_steps(design), *_tools(design)]
+    return [*_numbers(design), *_choices(design), *_steps(design), *_tools(design)]
 
 
 def _numbers(design: Design) -> Iterator[Problem]:
@@ -52,6 +55,14 @@ def _is_number(value: Any, whole: bool) -> bool:
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         return False
     return math.isfinite(value)
+
+
+def _choices(design: Design) -> Iterator[Problem]:
+    if design.caching not in CACHING:
+        yield Problem("caching", f"{design.caching!r} is not possible; it takes one of {', '.join(CACHING)}")
+    for field in ("parallel_tools", "tags"):
+        if not isinstance(getattr(design, field), bool):
+            yield Problem(field, f"{getattr(design, field)!r} is not possible; it is on or off")
 
 
 def _steps(design: Design) -> Iterator[Problem]:
@@ -94,7 +105,15 @@ def _tools(design: Design) -> Iterator[Problem]:
         yield from _name(f"{field}.name", _name_of(tool), names)
         if _is_blank(tool.description):
             yield Problem(f"{field}.description", "the description is empty; it is all the model knows of the tool")
-        yield from (Problem(f"{field}.input_schema", text) for text in schema_problems(tool.input_schema))
+        faults = schema_problems(tool.input_schema) or _unknown_parameters(tool)
+        yield from (Problem(f"{field}.input_schema", text) for text in faults)
+
+
+def _unknown_parameters(tool: ToolText) -> list[str]:
+    """Properties of a sound schema that the function does not take: it would refuse every call that gives one."""
+    takes = parameters(tool.key)
+    unknown = [repr(name) for name in tool.input_schema.get("properties", {}) if takes and name not in takes]
+    return [f"the function behind it takes {some(takes)}; it does not know {some(unknown)}"] if unknown else []
 
 
 def _name_of(tool: ToolText) -> str:

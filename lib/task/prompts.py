@@ -1,4 +1,4 @@
-"""What the model is told: the default system prompts, and tickets, labels and causes as tagged data.
+"""What the model is told: the default system prompts, and tickets, labels and causes as tagged data, or plain text.
 
 The prompts are defaults that a person may edit, so nothing here fills them in: data goes into the user turn only.
 """
@@ -79,33 +79,49 @@ def question(k: int, tickets: int) -> str:
     return f"There are {tickets} support tickets. What {causes}, and which customers are affected?"
 
 
-def render_ticket(ticket: Ticket, limit: int = BODY_LIMIT) -> str:
-    """One ticket as tagged data; a body longer than `limit` characters is shortened in the middle and says so."""
-    subject, body = escape(shorten(ticket.subject, SUBJECT_LIMIT)), escape(shorten(ticket.body, limit))
-    return f"<ticket id={attribute(ticket.key)}>\n<subject>{subject}</subject>\n<body>{body}</body>\n</ticket>"
+def render_ticket(ticket: Ticket, limit: int = BODY_LIMIT, tags: bool = True) -> str:
+    """One ticket as tagged data; a body longer than `limit` characters is shortened in the middle and says so.
+
+    Without `tags` it is plain text, unescaped: unsafe on purpose, to show what a ticket that gives orders does then.
+    """
+    subject, body = shorten(ticket.subject, SUBJECT_LIMIT), shorten(ticket.body, limit)
+    if not tags:
+        return utf8(f"Ticket {_one_line(ticket.key)}\n{_one_line(subject)}\n\n{body}")
+    return (f"<ticket id={attribute(ticket.key)}>\n<subject>{escape(subject)}</subject>\n"
+            f"<body>{escape(body)}</body>\n</ticket>")
 
 
-def render_labels(counts: Mapping[str, int]) -> str:
-    """Every distinct label with the number of tickets that carry it, in the order given."""
+def render_labels(counts: Mapping[str, int], tags: bool = True) -> str:
+    """Every distinct label with the number of tickets that carry it, in the order given; without `tags` one a line, as
+    "3 x duplicate charge"."""
+    if not tags:
+        return "\n".join(f"{count} x {_one_line(label)}" for label, count in counts.items())
     lines = (f'<label count="{count}">{escape(label)}</label>' for label, count in counts.items())
     return "\n".join(["<labels>", *lines, "</labels>"])
 
 
-def render_cause(name: str, count: int, tickets: Iterable[Ticket], incidents: Sequence[Mapping[str, Any]] = ()) -> str:
+def render_cause(name: str, count: int, tickets: Iterable[Ticket], incidents: Sequence[Mapping[str, Any]] = (),
+                 tags: bool = True) -> str:
     """One cause of `count` tickets with excerpts of some of them, and incidents of the products concerned.
 
-    An incident is any mapping; `title` and `detail` become its text, its other filled fields its attributes.
+    An incident is any mapping; `title` and `detail` become its text, its other filled fields its attributes. Without
+    `tags` the cause is the first line, and tickets and incidents follow as plain paragraphs.
     """
-    lines = [render_ticket(t, EXCERPT_LIMIT) for t in tickets] + [_incident(i) for i in incidents]
-    return "\n".join([f'<cause name={attribute(name)} tickets="{count}">', *lines, "</cause>"])
+    parts = [render_ticket(t, EXCERPT_LIMIT, tags) for t in tickets] + [_incident(i, tags) for i in incidents]
+    if not tags:
+        return "\n\n".join([f"Cause: {_one_line(name)}, {count} ticket{'' if count == 1 else 's'}", *parts])
+    return "\n".join([f'<cause name={attribute(name)} tickets="{count}">', *parts, "</cause>"])
 
 
-def _incident(incident: Mapping[str, Any]) -> str:
+def _incident(incident: Mapping[str, Any], tags: bool) -> str:
     given = {name: str(value) for name, value in incident.items() if value not in (None, "")}
-    text = ": ".join(given.pop(name) for name in ("title", "detail") if name in given)
+    text = shorten(": ".join(given.pop(name) for name in ("title", "detail") if name in given), EXCERPT_LIMIT)
+    if not tags:
+        known = ", ".join(f"{name} {_one_line(shorten(value, 200))}" for name, value in given.items())
+        return utf8(f"Incident ({known})\n{text}" if known else f"Incident\n{text}")
     attributes = "".join(f" {re.sub(r'[^A-Za-z0-9_-]', '_', name)}={attribute(shorten(value, 200))}"
                          for name, value in given.items())
-    return f"<incident{attributes}>{escape(shorten(text, EXCERPT_LIMIT))}</incident>"
+    return f"<incident{attributes}>{escape(text)}</incident>"
 
 
 def escape(text: str) -> str:
@@ -115,7 +131,11 @@ def escape(text: str) -> str:
 
 def attribute(text: str) -> str:
     """Text as a quoted attribute on one line; neither quotes nor tags in it survive."""
-    return '"' + re.sub(r"\s+", " ", _escape_markup(utf8(text), quote=True)) + '"'
+    return f'"{_one_line(_escape_markup(text, quote=True))}"'
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", utf8(text))
 
 
 def shorten(text: str, limit: int) -> str:
@@ -127,12 +147,17 @@ def shorten(text: str, limit: int) -> str:
 
 
 def subject_of(request: Mapping[str, Any]) -> str:
-    """What a pipeline request is about: the ticket's key, "31 labels", or the cause's name; "" for anything else."""
+    """What a pipeline request is about, with tags or without: the ticket's key, "31 labels", or the cause's name; ""
+    for anything else."""
     first = _first_text(request)
-    tag = re.match(r'<(?:ticket id|cause name)="([^"]*)"', first)
-    if tag:
+    if tag := re.match(r'<(?:ticket id|cause name)="([^"]*)"', first):
         return unescape(tag[1])
-    return f"{first.count('<label count=')} labels" if first.startswith("<labels>") else ""
+    if first.startswith("<labels>"):
+        return f"{first.count('<label count=')} labels"
+    if line := re.match(r"(?:Ticket (.+)\n|Cause: (.+), \d+ tickets?(?:\n|$))", first):
+        return line[1] or line[2]
+    labels = first.splitlines()
+    return f"{len(labels)} labels" if labels and all(re.match(r"\d+ x ", label) for label in labels) else ""
 
 
 def turn_of(request: Mapping[str, Any]) -> str:

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from lib.agent import Tool
-from lib.catalog import Catalog, Role
+from lib.catalog import Catalog, Role, empty_catalog
 from lib.design import Design, ToolText
-from lib.phrases import few
+from lib.phrases import few, some
 from lib.task.answers import tidy_cause
 from lib.task.prompts import BODY_LIMIT, ID_RULE, shorten
 from lib.task.reporting import affected
@@ -28,13 +29,35 @@ RESULT_LIMIT = 18_000       # characters of one tool result as JSON
 VALUE_LIMIT = 2_000         # characters of one database value
 LINE_LIMIT = 500            # characters of one short field, such as a subject
 IDS = 200                   # ticket ids shown of one cause
+READS = 10                  # tickets one call of read_ticket returns
 
 
 def make_tools(design: Design, tickets: TicketSet, catalog: Catalog) -> list[Tool]:
     """The design's enabled tools, with its names and texts, over these tickets and this catalog."""
     functions = _functions(tickets, catalog)
-    return [Tool(text.name, text.description, text.input_schema, functions[text.key])
+    return [Tool(text.name, text.description, text.input_schema, _explaining(functions[text.key]))
             for text in design.tools if text.enabled and text.key in functions]
+
+
+def parameters(key: str) -> tuple[str, ...]:
+    """The names that the function behind a tool takes, whatever its schema says; () where there is no function."""
+    function = _functions(TicketSet("", ()), empty_catalog()).get(key)
+    return tuple(signature(function).parameters) if function else ()
+
+
+def _explaining(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """`function`, with a ValueError that the model can act on for arguments that it does not take, or does not get."""
+    takes = signature(function)
+
+    def call(**arguments: Any) -> dict[str, Any]:
+        try:
+            takes.bind(**arguments)
+        except TypeError:
+            given = f"it was given {some(sorted(arguments))}" if arguments else "nothing was given"
+            raise ValueError(f"it takes {' and '.join(takes.parameters)}; {given}") from None
+        return function(**arguments)
+
+    return call
 
 
 def _functions(tickets: TicketSet, catalog: Catalog) -> dict[str, Callable[..., dict[str, Any]]]:
@@ -67,22 +90,59 @@ def _fields(ticket: Ticket, *names: str) -> dict[str, str]:
     return {"ticket_id": ticket.key, **{name: shorten(getattr(ticket, name), LINE_LIMIT) for name in names}}
 
 
-def read_ticket(tickets: TicketSet, ticket_id: str) -> dict[str, str]:
-    """One ticket with its body, which is shortened in the middle if it is very long."""
-    ticket, limit = _ticket(tickets, ticket_id), BODY_LIMIT
+def read_ticket(tickets: TicketSet, ticket_id: Any = None, ticket_ids: Any = None) -> dict[str, Any]:
+    """One ticket with its body, which is shortened in the middle if it is very long.
+
+    Several ids (in either argument: a list, or one text with commas) give `{"tickets": […], "not_found": […]}`; they
+    share the room that one result has. At most READS of them are read, a note tells of the others.
+    """
+    ids = asked_ids(tickets, ticket_id, ticket_ids)
+    found = [tickets.by_key[id] for id in ids[:READS] if id in tickets.by_key]
+    if not found:
+        raise ValueError(f"there is no ticket {some([repr(id[:80]) for id in ids], 3)}; pass one id, {ID_RULE}")
+    if len(ids) == 1:
+        return _whole_ticket(found[0], RESULT_LIMIT)
+    result: dict[str, Any] = {"tickets": _whole_tickets(found),
+                              "not_found": _few([id for id in ids[:READS] if id not in tickets.by_key])}
+    return result if len(ids) <= READS else {**result, "note": f"the first {READS} of {len(ids)} ids were read, "
+                                                               "pass the others in another call"}
+
+
+def asked_ids(tickets: TicketSet, *given: Any) -> list[str]:
+    """Every id in arguments of read_ticket, each once, whether it exists or not. ValueError for what is no id."""
+    ids = [id for value in given if value is not None for id in _ids(tickets, value)]
+    if not ids:
+        raise ValueError(f"ticket_id is missing; pass one id, {ID_RULE}")
+    return list(dict.fromkeys(ids))
+
+
+def _ids(tickets: TicketSet, value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [id for part in value for id in _ids(tickets, None if isinstance(part, list) else part)]
+    if not isinstance(value, (str, int)) or isinstance(value, bool):
+        raise ValueError(f"ticket_id must be one id, {ID_RULE}, or a list of ids")
+    whole = str(value).strip()
+    parts = [whole] if whole in tickets.by_key else [part.strip() for part in whole.split(",")]
+    return [part for part in parts if part] or [whole]
+
+
+def _whole_tickets(found: Sequence[Ticket]) -> list[dict[str, str]]:
+    """What short tickets leave of their share goes to the longer ones."""
+    rows: dict[str, dict[str, str]] = {}
+    left = RESULT_LIMIT
+    for waiting, ticket in enumerate(sorted(found, key=lambda t: len(t.body))):
+        rows[ticket.key] = _whole_ticket(ticket, left // (len(found) - waiting))
+        left -= _size(rows[ticket.key])
+    return [rows[ticket.key] for ticket in found]
+
+
+def _whole_ticket(ticket: Ticket, most: int) -> dict[str, str]:
+    """A ticket with as much of its body as fits `most` characters of JSON."""
+    limit = BODY_LIMIT
     fields = {**_fields(ticket, "subject", "product", "created"), "customer_id": shorten(ticket.customer, LINE_LIMIT)}
-    while _size(result := {**fields, "body": shorten(ticket.body, limit)}) > RESULT_LIMIT and limit:
+    while _size(result := {**fields, "body": shorten(ticket.body, limit)}) > most and limit:
         limit //= 2
     return result
-
-
-def _ticket(tickets: TicketSet, ticket_id: Any) -> Ticket:
-    if not isinstance(ticket_id, (str, int)) or isinstance(ticket_id, bool):
-        raise ValueError(f"ticket_id must be one id, {ID_RULE}; to read several tickets, call once for each")
-    ticket = tickets.by_key.get(str(ticket_id).strip())
-    if ticket is None:
-        raise ValueError(f"there is no ticket {str(ticket_id)[:80]!r}; pass one id, {ID_RULE}")
-    return ticket
 
 
 def search_tickets(tickets: TicketSet, query: str) -> dict[str, Any]:
@@ -140,7 +200,9 @@ def _objects(assignments: Any) -> list[Mapping[str, Any]]:
 
 
 def _assignment(assignment: Mapping[str, Any]) -> tuple[str, str]:
-    key = str(assignment.get("ticket_id", "")).strip()
+    if "ticket_id" not in assignment:
+        raise ValueError(f'each assignment needs "ticket_id" and "cause"; one has {some(list(assignment)) or "none"}')
+    key = str(assignment["ticket_id"]).strip()
     try:
         return key, tidy_cause(assignment.get("cause"))
     except ValueError as fault:

@@ -19,6 +19,10 @@ Drafts = Mapping[str, Any]
 DEEPEST = 50        # levels of a schema; what reads it after us recurses
 TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 TOOL_PARTS = ("enabled", "name", "description", "input_schema")
+CHOICES: dict[str, dict[str, str]] = {      # fields with a few values only, and what each is called on the pages
+    "caching": {"off": "Off", "auto-5m": "The whole request, 5 minutes", "auto-1h": "The whole request, 1 hour",
+                "system": "System prompt and tools, 5 minutes"},
+}
 
 
 def apply(default: Design, drafts: Drafts) -> tuple[Design, list[Problem]]:
@@ -39,7 +43,8 @@ def fitting(default: Design, drafts: Drafts) -> dict[str, Any]:
     """
     kinds = {field: type(value_of(default, field)) for field in fields(default) if field in drafts}
     return {field: kind(drafts[field]) for field, kind in kinds.items()
-            if type(drafts[field]) is kind or (kind is float and type(drafts[field]) is int)}
+            if (type(drafts[field]) is kind or (kind is float and type(drafts[field]) is int))
+            and drafts[field] in CHOICES.get(field, (drafts[field],))}
 
 
 def value_of(design: Design, field: str) -> Any:
@@ -70,7 +75,7 @@ def _differs(before: Design, after: Design, field: str) -> bool:
 
 
 def fields(design: Design) -> list[str]:
-    names = ["name", "k", "workers", "retries", "parallel_tools"]
+    names = ["name", "k", "workers", "retries", "caching", "tags", "parallel_tools", "keep_results", "result_chars"]
     names += [f"limits.{name}" for name in ("max_turns", "max_tokens", "max_usd", "max_seconds")]
     names += [f"steps.{step}.{part}" for step in design.steps for part in ("model", "max_tokens", "system")]
     names += [f"tools.{tool.key}.{part}" for tool in design.tools for part in TOOL_PARTS]
@@ -79,7 +84,9 @@ def fields(design: Design) -> list[str]:
 
 LABELS = {      # as they stand on the pages; "…" is the value itself
     "name": "Name of this design", "k": "How many causes", "workers": "Calls at once",
-    "retries": "Retries of a bad reply", "parallel_tools": "Several tools in one turn",
+    "retries": "Retries of a bad reply", "caching": "Prompt caching", "tags": "Data in tags",
+    "parallel_tools": "Several tools in one turn", "keep_results": "Keep the newest … tool results (0 = all)",
+    "result_chars": "Cut a tool result at … characters (0 = whole)",
     "limits.max_turns": "Turns at most", "limits.max_tokens": "Stop at … tokens",
     "limits.max_usd": "Stop at … dollars", "limits.max_seconds": "Stop at … seconds",
 }

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from lib.design import CACHING
 from lib.task.default_design import default_design
 from lib.ui import drafts
 
@@ -48,12 +49,32 @@ def test_a_draft_for_a_field_that_is_gone_is_ignored(field):
     assert drafts.edited(DEFAULT, {field: "x"}) == []
 
 
+def test_what_the_cache_the_tags_and_the_context_do_is_edited_like_the_rest():
+    typed = {"caching": "system", "tags": False, "keep_results": 3, "result_chars": 500}
+    design, problems = drafts.apply(DEFAULT, typed)
+    assert not problems and drafts.changed(DEFAULT, design) == list(typed)
+    assert (design.caching, design.tags, design.keep_results, design.result_chars) == ("system", False, 3, 500)
+
+
+@pytest.mark.parametrize(("field", "value"), [("caching", "sometimes"), ("caching", True), ("tags", 0),
+                                              ("keep_results", True), ("keep_results", "3")])
+def test_a_draft_that_its_editor_could_not_show_is_left_out(field, value):
+    assert drafts.fitting(DEFAULT, {field: value}) == {}
+
+
+def test_every_choice_is_told_in_words():
+    assert list(drafts.CHOICES["caching"]) == list(CACHING)
+    assert len(set(drafts.CHOICES["caching"].values())) == len(CACHING)
+
+
 def test_a_new_name_alone_is_no_edit():
     assert drafts.edited(DEFAULT, {"name": "mine"}) == []
 
 
 def test_labels_are_plain_words():
     assert drafts.label("k") == "How many causes"
+    assert drafts.label("tags") == "Data in tags"
+    assert drafts.label("keep_results") == "Keep the newest … tool results (0 = all)"
     assert drafts.label("steps.label.system") == "label: system prompt"
     assert drafts.label("steps.merge.max_tokens") == "merge: longest reply (tokens)"
     assert drafts.label("tools.tally.description") == "tool tally: description"

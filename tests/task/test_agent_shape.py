@@ -160,6 +160,56 @@ def test_tickets_that_were_never_opened_are_told():
     assert ("tickets read", "") not in failed(run(*renamed, TALLY, final(), design=design))
 
 
+@pytest.mark.parametrize("arguments", [{"ticket_id": ", ".join(PLACED)}, {"ticket_ids": list(PLACED)}])
+def test_tickets_that_were_opened_together_count_as_read(arguments):
+    anything = {"type": "object"}
+    report = run(("read_ticket", arguments), TALLY, final(), design=DESIGN.with_tool("read_ticket",
+                                                                                     input_schema=anything))
+    assert ("tickets read", "") not in failed(report)
+
+
+def test_a_call_that_failed_read_nothing():
+    report = run(("read_ticket", {"ticket_id": list(PLACED)}), TALLY, final())      # the schema takes one text
+    assert failed(report)["tickets read", ""].startswith("0 of 6 tickets with a cause were read")
+
+
+def sent(design):
+    """The requests of an agent that reads two tickets, tallies and answers."""
+    model = agent_model(*READ[:2], TALLY, final())
+    run_agent_shape(model, design, TICKETS, catalog())
+    return model.requests
+
+
+def results(request):
+    return [block["content"] for message in request["messages"][2::2] for block in message["content"]]
+
+
+def test_old_results_leave_the_request_but_not_the_checks():
+    design = replace(DESIGN, keep_results=1, result_chars=20)
+    last = results(sent(design)[-1])
+    assert [text.startswith("[cleared by the context policy: ") for text in last] == [True, True, False]
+    assert "characters left out]" in last[-1]
+    report = run(*READ, TALLY, final(), design=design)
+    assert report == run(*READ, TALLY, final())
+
+
+def test_a_policy_on_results_does_not_look_like_repeating():
+    """Cleared results are all alike; what counts repeats has to see the real ones."""
+    report = run(*READ, ("list_tickets", {}), TALLY, final(), design=replace(DESIGN, result_chars=1, keep_results=1))
+    assert report.causes[0].count == 3
+
+
+@pytest.mark.parametrize(("caching", "mark"), [
+    ("off", None), ("auto-5m", {"type": "ephemeral"}), ("auto-1h", {"type": "ephemeral", "ttl": "1h"})])
+def test_every_turn_is_marked_for_the_cache_as_designed(caching, mark):
+    assert [request.get("cache_control") for request in sent(replace(DESIGN, caching=caching))] == [mark] * 4
+
+
+def test_the_system_prompt_alone_can_be_marked():
+    block, = sent(replace(DESIGN, caching="system"))[0]["system"]
+    assert block == {"type": "text", "text": DESIGN.steps["agent"].system, "cache_control": {"type": "ephemeral"}}
+
+
 def test_fewer_causes_than_asked_for_are_told_when_tickets_are_left():
     assert failed(run(final(CHARGE)))["ranking", ""] == (
         "2 causes were asked for, 1 given, 3 tickets have no cause")

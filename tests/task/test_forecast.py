@@ -64,6 +64,68 @@ def test_parallel_tools_save_turns_and_tokens():
     assert several.calls < one.calls and several.input_tokens < one.input_tokens
 
 
+def cached(caching, design=DESIGN, number=40):
+    plain, marked = (forecast(replace(design, caching=c), tickets(number)) for c in ("off", caching))
+    assert all(plain[shape].input_tokens == marked[shape].input_tokens for shape in plain)
+    return {shape: marked[shape].usd / plain[shape].usd for shape in plain}
+
+
+def test_an_agent_reads_from_the_cache_what_it_sent_before():
+    assert cached("auto-5m", unlimited())["agent"] < 0.4
+    assert cached("auto-5m", unlimited())["agent"] < cached("auto-1h", unlimited())["agent"] < 1
+    assert cached("auto-5m", unlimited())["agent"] < cached("system", unlimited())["agent"] < 1
+
+
+def test_a_pipeline_pays_for_marking_what_no_other_call_begins_with():
+    small = DESIGN.with_step("label", model="claude-haiku-4-5")     # takes no prompt under 4,096 tokens
+    assert cached("auto-1h", number=40)["pipeline"] > cached("auto-5m")["pipeline"] > 1
+    assert cached("auto-5m", small)["pipeline"] < 1.01
+
+
+def test_a_marked_system_prompt_pays_off_from_the_models_minimum_on():
+    assert cached("system")["pipeline"] == pytest.approx(1)
+    long = DESIGN.with_step("label", system=DESIGN.steps["label"].system * 8)
+    assert cached("system", long)["pipeline"] < 0.6
+
+
+def test_what_caching_cannot_do_is_told_before_it_is_paid_for():
+    def note(shape, **change):
+        return forecast(replace(DESIGN, **change), tickets(40))[shape].note
+
+    assert note("pipeline", caching="system").startswith("Haiku 5.5 caches from 512 tokens on, the label prompt has ")
+    assert note("pipeline", caching="auto-5m").endswith("is paid for and never read")
+    assert note("agent", caching="auto-5m") == note("agent", caching="system") == ""
+    assert note("agent", keep_results=3) == (
+        "the agent does not know what is cleared or cut: it may end early, read again, or answer without it")
+    assert note("agent", keep_results=3, caching="auto-1h").endswith("; the cache no longer fits either")
+
+
+def test_the_first_call_of_a_cached_step_takes_its_own_time():
+    assert forecast(replace(DESIGN, caching="system"), tickets(40))["pipeline"].seconds > (
+        forecast(DESIGN, tickets(40))["pipeline"].seconds)
+
+
+def test_clearing_old_results_flattens_the_agents_input_and_spoils_its_cache():
+    kept, cleared = unlimited(), replace(unlimited(), keep_results=3)
+    whole, rest = ([c.input for c in _agent(design, tickets(40))] for design in (kept, cleared))
+    assert rest[:4] == whole[:4] and all(a < b for a, b in zip(rest[4:], whole[4:], strict=True))
+    assert sum(rest) < 0.5 * sum(whole)
+    assert cached("auto-5m", cleared)["agent"] > 1
+
+
+def test_cut_results_and_plain_prompts_are_counted_as_they_are_sent():
+    before, cut, plain = (forecast(replace(DESIGN, **change), tickets(40))
+                          for change in ({}, {"result_chars": 300}, {"tags": False}))
+    assert cut["agent"].input_tokens < 0.8 * before["agent"].input_tokens
+    assert plain["pipeline"].input_tokens < before["pipeline"].input_tokens
+
+
+def test_a_model_that_thinks_says_more_than_one_that_does_not():
+    thinks, does_not = (forecast(DESIGN.with_step("label", model=m), tickets(40))["pipeline"].output_tokens
+                        for m in ("claude-sonnet-5-5", "claude-sonnet-4-6"))
+    assert thinks - does_not == pytest.approx(40 * 2 * (25 + 60 / 2), rel=0.01)
+
+
 def test_a_model_without_a_price_makes_its_shape_unpriced_not_free():
     told = forecast(DESIGN.with_step("merge", model="local-model"), tickets(40))
     assert told["pipeline"].usd is None and told["agent"].usd > 0
@@ -75,7 +137,7 @@ def test_more_workers_take_less_time_and_the_agent_takes_turns():
     one = forecast(replace(DESIGN, workers=1), tickets(40))["pipeline"].seconds
     assert eight < two < one
     labels_saved = 40 - 20, 5 - 3       # rounds of label and of summary calls that a second worker saves
-    assert one - two == pytest.approx(labels_saved[0] * 2.05 + labels_saved[1] * 3.3, rel=0.1)     # seconds a call
+    assert one - two == pytest.approx(labels_saved[0] * 2.8 + labels_saved[1] * 4.6, rel=0.1)     # seconds a call
     agent = forecast(DESIGN, tickets(40))["agent"]
     assert agent.seconds > agent.calls * 2.0
 
@@ -88,6 +150,7 @@ def test_nothing_costs_nothing():
 @pytest.mark.parametrize("broken", [
     replace(DESIGN, k=-2), replace(DESIGN, k="5"), replace(DESIGN, workers=0), replace(DESIGN, workers=2.5),
     replace(DESIGN, limits=replace(DESIGN.limits, max_turns=0)), replace(DESIGN, steps={}),
+    replace(DESIGN, caching="always"), replace(DESIGN, keep_results=-1), replace(DESIGN, result_chars=None),
     DESIGN.with_step("merge", model=None), DESIGN.with_step("label", model="")])
 def test_a_design_that_cannot_run_gets_unknowns_and_the_reason(broken):
     for told in forecast(broken, tickets(3)).values():

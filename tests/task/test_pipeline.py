@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections import Counter
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from lib.errors import BudgetReached, InputError, MapError, RequestRefused, Stop
 from lib.task import pipeline
 from lib.task.default_design import default_design
 from lib.task.pipeline import merge_labels, run_pipeline
+from lib.task.prompts import subject_of
 from lib.task.report import Report
 from lib.tickets.ticket import TicketSet
 
@@ -63,6 +65,56 @@ def test_summaries_see_the_tickets_of_their_cause_and_the_incidents_of_their_pro
     prompt = next(first_text(r) for r in model.requests if first_text(r).startswith('<cause name="duplicate charge"'))
     assert [key in prompt for key in ("T-1", "T-2", "T-3", "T-4")] == [True, True, False, True]
     assert "Cards charged twice: The payment job ran two times" in prompt
+
+
+def test_without_tags_every_prompt_is_plain_and_the_report_the_same():
+    tagged, tags = pipeline_model(), re.compile("<(ticket|labels|cause|incident)")
+    prompts = []
+
+    def answer(request):
+        text, about = first_text(request), subject_of(request)
+        prompts.append(text)
+        if text.startswith("Ticket "):
+            return json.dumps({"cause": LABELS[about], "evidence": ""})
+        if text.startswith("Cause: "):
+            return json.dumps({"summary": f"About {about}.", "ticket_ids": SUMMARIES[about]})
+        return json.dumps({"groups": [{"cause": cause, "labels": members} for cause, members in GROUPS]})
+
+    plain, same = run(FakeModel(answer), design=replace(DESIGN, tags=False)), run(tagged)
+    assert not any(tags.search(text) for text in prompts) and len(prompts) == len(tagged.requests)
+    assert (plain.labels, [c.summary for c in plain.causes]) == (same.labels, [c.summary for c in same.causes])
+
+
+@pytest.mark.parametrize(("caching", "marks"), [("off", 0), ("auto-5m", 9), ("auto-1h", 9), ("system", 9)])
+def test_every_call_is_marked_for_the_cache_as_designed(caching, marks):
+    model = pipeline_model()
+    run(model, design=replace(DESIGN, caching=caching))
+    assert len(model.requests) == 9 and sum("ephemeral" in json.dumps(r) for r in model.requests) == marks
+
+
+def test_with_caching_on_the_first_call_of_each_step_goes_alone():
+    """Every step has its own prompt, so its own entry in the cache."""
+    open_calls, alone, lock = Counter(), {}, threading.Lock()
+
+    def watch(call, call_next):
+        with lock:
+            open_calls[call.step] += 1
+            first = call.step not in alone
+            alone.setdefault(call.step, True)
+        reply = call_next(call)
+        with lock:
+            if first:
+                alone[call.step] = open_calls[call.step] == 1
+        return reply
+
+    run(layered(pipeline_model(), watch), design=replace(DESIGN, caching="system"))
+    assert alone == {"label": True, "merge": True, "summary": True}
+
+
+def test_labels_that_nothing_had_to_be_merged_of_are_told_so():
+    causes, merged = merge_labels(grouping_model(lambda label: label), DESIGN, many_labels(8))
+    assert merged.passed and merged.detail == "8 labels became 8 causes, no two of them were put together"
+    assert len(causes) == 8
 
 
 def test_an_invalid_label_is_sent_back_once_and_then_only_that_ticket_fails():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lib.design import Design, Step, ToolText
+from lib.design import CACHING, Design, Step, ToolText
 from lib.errors import DesignError
 from lib.task.default_design import default_design
 from lib.task.problems import RANGES, problems, schema_problems
@@ -82,6 +82,39 @@ def test_a_schema_nested_too_deeply_is_a_problem_not_an_error():
     for _ in range(300):
         schema = {**OBJECT, "properties": {"a": schema}}
     assert schema_problems(schema) == ["the schema is nested too deeply"]
+
+
+def renamed(old, new, key="read_ticket"):
+    schema = next(tool for tool in DESIGN.tools if tool.key == key).input_schema
+    properties = {new if name == old else name: part for name, part in schema["properties"].items()}
+    return DESIGN.with_tool(key, input_schema={**schema, "properties": properties, "required": [new]})
+
+
+def test_a_renamed_parameter_that_the_function_does_not_know_is_found():
+    found, = problems(renamed("ticket_id", "id"))
+    assert found.field == "tools.read_ticket.input_schema"
+    assert found.text == "the function behind it takes ticket_id, ticket_ids; it does not know 'id'"
+
+
+def test_a_parameter_under_a_name_that_the_function_knows_is_none():
+    assert problems(renamed("ticket_id", "ticket_ids")) == []
+    assert problems(DESIGN.with_tool("list_incidents", input_schema=OBJECT)) == []
+
+
+def test_a_choice_or_a_switch_that_does_not_exist_is_found():
+    found, = problems(replace(DESIGN, caching="always"))
+    assert (found.field, found.text) == (
+        "caching", "'always' is not possible; it takes one of off, auto-5m, auto-1h, system")
+    assert fields(replace(DESIGN, tags="no", parallel_tools=1)) == ["parallel_tools", "tags"]
+    assert all(problems(replace(DESIGN, caching=caching)) == [] for caching in CACHING)
+
+
+def test_a_design_stored_before_these_fields_existed_has_their_defaults():
+    stored = DESIGN.to_dict()
+    for field in ("caching", "tags", "keep_results", "result_chars"):
+        del stored[field]
+    assert Design.from_dict(json.loads(json.dumps(stored))) == DESIGN
+    assert (DESIGN.caching, DESIGN.tags, DESIGN.keep_results, DESIGN.result_chars) == ("off", True, 0, 0)
 
 
 def test_a_tool_that_is_switched_off_is_not_sent_and_not_checked():

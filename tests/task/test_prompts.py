@@ -65,13 +65,44 @@ def test_an_incident_shows_its_filled_fields_and_its_text():
     (render_ticket(ticket('T-"1" <&>')), 'T-"1" <&>'),
     (render_labels({"a": 1, "b": 2}), "2 labels"),
     (render_cause("late mail", 1, [ticket("T-1")]), "late mail"),
+    (render_ticket(ticket('T-"1" <&>'), tags=False), 'T-"1" <&>'),
+    (render_ticket(ticket("A, 7 tickets\nof mine"), tags=False), "A, 7 tickets of mine"),
+    (render_labels({"a": 1, "b": 2}, tags=False), "2 labels"),
+    (render_cause("late mail", 1, [ticket("T-1")], tags=False), "late mail"),
+    (render_cause("late mail", 12, [], tags=False), "late mail"),
     ("There are 40 support tickets.", ""),
+    ("3 x the same as a label\nand a line that is none", ""),
+    ("", ""),
 ])
 def test_the_subject_of_a_request_is_what_its_first_message_is_about(user, subject):
     messages = [{"role": "user", "content": user}, {"role": "assistant", "content": "bad"},
                 {"role": "user", "content": "again"}]
     assert subject_of({"messages": messages}) == subject
     assert subject_of({"messages": [{"role": "user", "content": [{"type": "text", "text": user}]}]}) == subject
+
+
+def test_without_tags_a_ticket_is_plain_text_and_nothing_in_it_is_escaped():
+    assert render_ticket(ticket("T-1", f"{FORGED} & more", subject="a <b>"), tags=False) == (
+        f"Ticket T-1\na <b>\n\n{FORGED} & more")
+    assert "characters left out here" in render_ticket(ticket("T-1", "x" * 99), limit=50, tags=False)
+
+
+def test_without_tags_labels_are_one_a_line_with_their_counts():
+    assert render_labels({"duplicate charge": 3, "a & b": 1}, tags=False) == "3 x duplicate charge\n1 x a & b"
+
+
+def test_without_tags_a_cause_is_its_name_and_count_then_its_tickets_and_incidents():
+    incident = {"id": "I-1", "ended": None, "title": "Queue stuck", "detail": "3 h"}
+    text = render_cause("late mail", 7, [ticket("T-1", "Late."), ticket("T-2", "Later.")], [incident], tags=False)
+    assert text == ("Cause: late mail, 7 tickets\n\nTicket T-1\nAbout T-1\n\nLate.\n\nTicket T-2\nAbout T-2\n\nLater."
+                    "\n\nIncident (id I-1)\nQueue stuck: 3 h")
+
+
+def test_half_a_surrogate_pair_can_be_sent_without_tags_too():
+    for text in (render_ticket(ticket("T-\ud800", "x\udfff", subject="\ud83d"), tags=False),
+                 render_labels({"\ud800": 1}, tags=False),
+                 render_cause("\ud800", 1, [], [{"id": "\ud800", "title": "\ud800"}], tags=False)):
+        text.encode("utf-8")
 
 
 def test_the_turn_of_a_request_counts_the_replies_before_it():

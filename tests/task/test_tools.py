@@ -79,10 +79,67 @@ def test_reading_takes_one_existing_id():
         "body": "The clock is an hour off."}
     with pytest.raises(ValueError, match="no ticket 'T-99'; pass one id, exactly as list_tickets returns it"):
         tools.read_ticket(TICKETS, "T-99")
-    with pytest.raises(ValueError, match="no ticket 'T-1, T-2'"):
-        tools.read_ticket(TICKETS, "T-1, T-2")
-    with pytest.raises(ValueError, match="call once for each"):
-        tools.read_ticket(TICKETS, ["T-1", "T-2"])
+
+
+@pytest.mark.parametrize("arguments", [
+    {"ticket_id": "T-3, T-1"}, {"ticket_id": ["T-3", "T-1"]}, {"ticket_ids": ["T-3", "T-1", "T-3"]},
+    {"ticket_ids": "T-3,T-1,"}, {"ticket_id": "T-3", "ticket_ids": ["T-1"]}, {"ticket_ids": ["T-3,T-1"]}])
+def test_reading_takes_several_ids_in_the_order_given(arguments):
+    assert tools.read_ticket(TICKETS, **arguments) == {
+        "tickets": [tools.read_ticket(TICKETS, "T-3"), tools.read_ticket(TICKETS, "T-1")], "not_found": []}
+
+
+def test_of_several_ids_those_that_do_not_exist_are_named():
+    result = tools.read_ticket(TICKETS, "T-1, T-98, T-99")
+    assert [t["ticket_id"] for t in result["tickets"]] == ["T-1"] and result["not_found"] == ["T-98", "T-99"]
+    with pytest.raises(ValueError, match="no ticket 'T-98', 'T-99'; pass one id, exactly as list_tickets returns it"):
+        tools.read_ticket(TICKETS, "T-98, T-99")
+
+
+@pytest.mark.parametrize(("arguments", "reason"), [
+    ({}, "ticket_id is missing"), ({"ticket_id": []}, "ticket_id is missing"),
+    ({"ticket_id": {"id": "T-1"}}, "ticket_id must be one id, .*or a list of ids"),
+    ({"ticket_id": True}, "must be one id"), ({"ticket_ids": [["T-1"]]}, "must be one id"),
+    ({"ticket_id": ""}, "there is no ticket ''"), ({"ticket_id": " , "}, "there is no ticket")])
+def test_what_is_no_id_is_refused_with_what_is_allowed(arguments, reason):
+    with pytest.raises(ValueError, match=reason):
+        tools.read_ticket(TICKETS, **arguments)
+
+
+def test_an_id_with_a_comma_in_it_is_one_id():
+    odd = TicketSet("odd", (ticket("7, 8", "odd"), ticket("7"), ticket("8")))
+    assert tools.read_ticket(odd, "7, 8")["body"] == "odd"
+
+
+def test_ten_tickets_are_read_at_once_and_a_note_tells_of_the_others():
+    result = tools.read_ticket(MANY, [f"T-{i}" for i in range(12)])
+    assert [t["ticket_id"] for t in result["tickets"]] == [f"T-{i}" for i in range(10)]
+    assert result["note"] == "the first 10 of 12 ids were read, pass the others in another call"
+    assert "note" not in tools.read_ticket(MANY, [f"T-{i}" for i in range(10)])
+
+
+def test_several_tickets_share_the_room_of_one_result_and_short_ones_leave_theirs_to_long_ones():
+    long = TicketSet("long", (ticket("A", "a" * 50_000), ticket("B", "short"), ticket("C", "c" * 50_000)))
+    result = tools.read_ticket(long, ["A", "B", "C"])
+    assert len(json.dumps(result)) <= tools.RESULT_LIMIT + 200
+    bodies = [t["body"] for t in result["tickets"]]
+    assert bodies[1] == "short" and len(bodies[0]) == len(bodies[2]) > tools.RESULT_LIMIT // 3
+
+
+def test_a_function_says_what_it_takes_when_the_schema_promised_something_else():
+    design = default_design().with_tool("read_ticket", input_schema={"type": "object"}).with_tool(
+        "search_tickets", input_schema={"type": "object"})
+    made = {tool.name: tool.fn for tool in make_tools(design, TICKETS, catalog())}
+    with pytest.raises(ValueError, match="^it takes ticket_id and ticket_ids; it was given id, why$"):
+        made["read_ticket"](id="T-1", why="to read it")
+    with pytest.raises(ValueError, match="^it takes query; nothing was given$"):
+        made["search_tickets"]()
+
+
+def test_every_schema_names_only_what_its_function_takes():
+    for tool in default_design().tools:
+        assert set(tool.input_schema["properties"]) <= set(tools.parameters(tool.key))
+    assert tools.parameters("refund") == ()
 
 
 def test_a_ticket_whose_id_is_repeated_is_read_by_its_key():
@@ -176,6 +233,8 @@ def test_one_cause_with_long_ids_stays_small_too():
     ("T-1", "must be a list of objects"), (["T-1"], "must be a list of objects"),
     ([{"ticket_id": "T-1", "cause": ""}], "assignment of ticket 'T-1': \"cause\" is ''"),
     ([{"ticket_id": "T-1"}], "must be one text, not null"),
+    ([{"id": "T-1", "cause": "a"}], 'each assignment needs "ticket_id" and "cause"; one has id, cause'),
+    ([{}], "one has none"),
 ])
 def test_tally_refuses_what_it_cannot_count(assignments, reason):
     with pytest.raises(ValueError, match=reason):
