@@ -19,6 +19,7 @@ TOKEN_COLOURS = {"fresh input": "#6b4fd6", "cache write": "#b49013", "cache read
 
 MAX_MARKS = 2_000       # more makes the browser slow; a chart that leaves calls out says so
 TEXT = 12               # pixels; the theme's own is smaller
+EARLY = 0.2             # share of the width: a mark left of it has its words on its right
 LAW_POINTS = 60         # a parabola drawn through this many points looks smooth
 
 Calls = Mapping[str, Sequence["CallRow"]]    # shape -> its calls
@@ -41,7 +42,8 @@ def growth_rows(calls: Calls, measure: str = "input", expected: tuple[float, flo
     if rows and expected:
         rows.append({"kind": "room", "shape": rows[0]["shape"], "step": "", "n": expected[0], "amount": None,
                      "total": expected[1]})
-    return rows
+    widest = max((row["n"] for row in rows), default=0)
+    return [{**row, "early": row["n"] < EARLY * widest} if row["kind"] == "crossover" else row for row in rows]
 
 
 def _points(shape: str, calls: Sequence[CallRow], measure: str) -> list[Row]:
@@ -93,10 +95,18 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
     crossing = base.transform_filter("datum.kind == 'crossover'").encode(tooltip=[
         alt.Tooltip("n:Q", title="history has cost as much as the instructions at turn", format=".1f")])
     cross_line = crossing.mark_rule(strokeDash=[4, 4], opacity=0.7).encode(y=alt.value(0), y2=alt.value("height"))
-    # left of its line, where a rising curve has not been yet
-    cross_text = crossing.mark_text(align="right", dx=-6, baseline="top", fontSize=TEXT).encode(
+    words = [_crossing_words(crossing, early) for early in (False, True)]
+    return _finished(alt.layer(law, points, room, cross_line, *words))
+
+
+def _crossing_words(crossing: Any, early: bool) -> Any:
+    """Left of its line, where a rising curve has not been yet; on its right where the axis leaves no room."""
+    import altair as alt
+
+    side = {"align": "left", "dx": 6} if early else {"align": "right", "dx": -6}
+    return crossing.transform_filter(f"datum.early == {str(early).lower()}").mark_text(
+        baseline="top", fontSize=TEXT, **side).encode(
         y=alt.value(4), text=alt.value(["from here, history costs", "more than the instructions"]))
-    return _finished(alt.layer(law, points, room, cross_line, cross_text))
 
 
 # --- timeline: one bar per call --------------------------------------------------------------------------------------
@@ -133,7 +143,7 @@ def assign_lanes(spans: Sequence[tuple[float, float]]) -> list[int]:
 def _bar(shape: str, number: int, lane: str, call: CallRow, origin: float) -> Row:
     return {"shape": shape, "lane": lane, "number": number, "step": call.step,
             "start": call.started - origin, "end": call.started - origin + call.seconds, "seconds": call.seconds,
-            "tokens": call.input}
+            "tokens": call.input, "attempts": call.attempts}
 
 
 def timeline_spec() -> dict[str, Any]:
@@ -148,7 +158,8 @@ def timeline_spec() -> dict[str, Any]:
         tooltip=[alt.Tooltip("lane:N"), alt.Tooltip("step:N"),
                  alt.Tooltip("start:Q", title="started at (s)", format=".2f"),
                  alt.Tooltip("seconds:Q", title="took (s)", format=".2f"),
-                 alt.Tooltip("tokens:Q", title="input tokens", format=",.0f")])
+                 alt.Tooltip("tokens:Q", title="input tokens", format=",.0f"),
+                 alt.Tooltip("attempts:Q", title="times sent")])
     return _finished(chart)
 
 

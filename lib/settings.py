@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lib.errors import SettingError
 
@@ -21,6 +22,7 @@ class Settings:
     confirm_above: int          # tickets: more than this asks before it runs        PLAYGROUND_CONFIRM_ABOVE
     max_upload_mb: int          # megabytes of one file as uploaded                  PLAYGROUND_MAX_UPLOAD_MB
     request_timeout: float      # seconds until a call is given up                   PLAYGROUND_TIMEOUT
+    faults: Mapping[str, Any] = field(default_factory=dict)  # of the simulated API: slow=0.1 PLAYGROUND_FAULTS
 
 
 def load(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -33,6 +35,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         confirm_above=int(_number(environ, "PLAYGROUND_CONFIRM_ABOVE", 500)),
         max_upload_mb=int(_number(environ, "PLAYGROUND_MAX_UPLOAD_MB", 200)),
         request_timeout=_number(environ, "PLAYGROUND_TIMEOUT", 600.0),
+        faults=_faults(environ, "PLAYGROUND_FAULTS"),
     )
 
 
@@ -59,3 +62,51 @@ def _flag(environ: Mapping[str, str], name: str) -> bool | None:
     if not text:
         return None
     raise SettingError(f"{name} is {text!r}; it takes 1 or 0")
+
+
+def _faults(environ: Mapping[str, str], name: str) -> dict[str, Any]:
+    """What the simulated API does by default, as plain data for `Conditions.from_dict`; empty where nothing is said.
+
+    A text such as rate_limited=0.1,overloaded=0.05,server_error=0.02,slow=0.1,requests_per_minute=60,confused=1,seed=7
+    where shares are of all attempts; small=0.5/120 gives small models 0.5 s to the first token and 120 tokens a second.
+    """
+    found: dict[str, Any] = {}
+    for part in filter(None, map(str.strip, environ.get(name, "").split(","))):
+        fault, _, value = map(str.strip, part.partition("="))
+        if fault not in _FAULTS:
+            raise SettingError(f"{name} has {part!r}; it takes {', '.join(f'{known}=…' for known in _FAULTS)}")
+        read, said = _FAULTS[fault]
+        try:
+            told = read(value)
+        except (ValueError, ZeroDivisionError):
+            raise SettingError(f"{name} has {part!r}; {fault} takes {said}") from None
+        if fault in _SIZES:
+            found.setdefault("speeds", {})[fault] = told
+        else:
+            found[fault] = told
+    return found
+
+
+def _between(lowest: float, highest: float, kind: type) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        value = kind(text)
+        if not lowest <= value <= highest:
+            raise ValueError(text)
+        return value
+    return read
+
+
+def _speed(text: str) -> list[float]:
+    first, _, per_second = text.partition("/")
+    return [_between(0, 3_600, float)(first), 1 / _between(0.01, 1e6, float)(per_second)]
+
+
+_SIZES = ("small", "medium", "large")
+_SHARE = (_between(0, 1, float), "a share from 0 to 1, for instance 0.1")
+_WHOLE = (_between(0, 10**9, int), "a whole number that is 0 or more")
+_FAULTS: dict[str, tuple[Callable[[str], Any], str]] = {
+    **dict.fromkeys(("rate_limited", "overloaded", "server_error", "slow"), _SHARE),
+    **dict.fromkeys(("requests_per_minute", "seed"), _WHOLE),
+    "confused": (lambda text: bool(_between(0, 1, int)(text)), "1 or 0"),
+    **dict.fromkeys(_SIZES, (_speed, "seconds to the first token / tokens a second, for instance 0.5/120")),
+}

@@ -20,6 +20,7 @@ st.header("Question", anchor=False)
 editors.question("design")
 st.caption("A run of either shape ends when the next call could go over one of these.")
 editors.limits("design")
+editors.sending("design")
 
 st.header(":blue[Pipeline]", anchor=False)
 editors.pipeline_knobs("design")

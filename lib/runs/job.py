@@ -41,8 +41,11 @@ class Runs:
         self._lock = threading.Lock()
 
     def start(self, design: Design, shapes: Sequence[str], tickets: TicketSet, catalog: Catalog, data_id: str,
-              connect: Connect, source: str, connection_name: str, desk: str = "") -> str:
-        """Begins one run per shape at once and returns the id of their group. Connecting happens in the background."""
+              connect: Connect, source: str, connection_name: str, desk: str = "", conditions: str = "") -> str:
+        """Begins one run per shape at once and returns the id of their group. Connecting happens in the background.
+
+        `conditions` are what the simulated API was told to do, in words.
+        """
         group = secrets.token_urlsafe(9)
         # what somebody's own server charges is not known, whatever its models are called
         listed = prices.prices_for([] if source == "server" else sorted({s.model for s in design.steps.values()}))
@@ -53,17 +56,17 @@ class Runs:
         for shape in shapes:
             run = Run(id=secrets.token_urlsafe(9), group=group, shape=shape, status="queued", source=source,
                       connection=connection_name, design=design.to_dict(), data_id=data_id, created=time.time(),
-                      prices=listed, desk=desk, title=f"{tickets.name} · {design.name}")
+                      prices=listed, desk=desk, title=f"{tickets.name} · {design.name}", conditions=conditions)
             self._store.add_run(run)
             self._begin(run, design, tickets, catalog, shared)
         return group
 
-    def resume(self, run_id: str, connect: Connect, limits: Limits | None = None) -> None:
+    def resume(self, run_id: str, connect: Connect, limits: Limits | None = None, conditions: str = "") -> None:
         """Goes on with a stopped, failed or interrupted run: calls it has already finished are not paid again.
 
         A run that is done goes on too if tickets failed in it: their calls, and what follows from them, are made anew.
         It is answered by the same kind of source as before, or fails saying so. `limits` take the place of its
-        design's: a run that reached one could not go on otherwise.
+        design's: a run that reached one could not go on otherwise. `conditions` may be others than before.
         """
         run = self._store.run(run_id)
         if run is None or not _can_go_on(run):
@@ -74,6 +77,7 @@ class Runs:
         if limits is not None:
             design = replace(design, limits=limits)
             self._store.update_run(run_id, design=design.to_dict())
+        self._store.update_run(run_id, conditions=_one_after_another(run.conditions, conditions))
         self._begin(run, design, TicketSet.from_json(tickets_json), catalog, _Shared(connect, users=1))
 
     def stop(self, run_id: str) -> None:
@@ -147,6 +151,12 @@ def _can_go_on(run: Run) -> bool:
     if run.status == "done":
         return bool(run.report and run.report.get("failed"))
     return run.status not in ("running", "queued")
+
+
+def _one_after_another(before: str, now: str) -> str:
+    """The conditions of a run of several parts: "10 % overloaded, then no faults"."""
+    then = f", then {now or 'no faults'}"
+    return before if before == now or before.endswith(then) else f"{before or 'no faults'}{then}"
 
 
 def _check_source(run: Run, connection: Connection) -> None:

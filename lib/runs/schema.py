@@ -42,6 +42,7 @@ MIGRATIONS: list[tuple[str, ...]] = [
         "create table desk (id text primary key, content text not null, saved real not null)",
     ),
     ("alter table data add column saved real not null default 0",),
+    ("alter table run add column conditions text not null default ''",),
 ]
 
 

@@ -40,6 +40,7 @@ class Run:
     prices: dict[str, Any] = field(default_factory=dict)    # as they were when the run began
     desk: str = ""
     title: str = ""
+    conditions: str = ""        # what the simulated API was told to do while it answered, in words; "" for nothing
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ def answers(runs: list[Run]) -> None:
     reports = {r.shape: report for r in runs if (report := live.report(r))}
     if not reports:
         st.caption("The answers are here, side by side, when a run is done.")
+        connection.origin(runs)
         changes(runs)
         return
     sentence(runs)
@@ -36,15 +37,12 @@ def answers(runs: list[Run]) -> None:
 
 
 def sentence(runs: list[Run]) -> None:
-    """One line written from the numbers of the runs, and who answered; nothing while no run has an answer."""
+    """One line written from the numbers of the runs, once one has an answer, and who wrote it."""
     text = compare.sentence([live.outcome(r) for r in runs])
-    if not text:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="answer_sentence"):
-        st.text(text, width="stretch")
-        connection.badge(runs[0].source)
-    if runs[0].source == "simulated":
-        st.caption(connection.SIMULATED_MEANS)
+    if text:
+        with st.container(key="answer_sentence"):
+            st.text(text)
+    connection.origin(runs)
 
 
 def _rows(reports: dict[str, Report], compared: bool) -> list[Pair]:
@@ -141,6 +139,7 @@ def checks(runs: list[Run]) -> None:
     if not found:
         st.caption("What code checked about each answer will be here: counts, ticket ids, quotes, customers.")
         return
+    connection.origin(runs)
     for column, shape in zip(st.columns(2), state.SHAPES, strict=True):
         with column:
             if report := found.get(shape):
@@ -186,12 +185,15 @@ def changes(runs: list[Run]) -> None:
     except DesignError:
         return
     fields, data = drafts.changed(old, new), _other_data(before[0], runs[0])
-    if not fields and not data:
+    conditions = _other_conditions(before[0], runs[0])
+    if not (fields or data or conditions):
         return
     with st.container(border=True, key="run_changes", gap="xsmall"):
         st.markdown("**What changed since the run before**")
         if data:
             st.text(visible(data))
+        if conditions:
+            st.text(conditions)
         if fields:
             st.text("Edited: " + ", ".join(drafts.label(f) for f in fields))
         for run in runs:
@@ -229,12 +231,19 @@ def _value(design: Design, field: str) -> Any:
 def _edit(field: str, old: Any, new: Any) -> None:
     """The words of a text that went and came; a short value before and after."""
     if not isinstance(old, str) or max(len(old), len(new)) < 60 and "\n" not in old + new:
-        st.text(visible(f"{drafts.label(field)}: {old} → {new}"))
+        st.text(visible(f"{drafts.label(field)}: {_said(field, old)} → {_said(field, new)}"))
         return
     lines = compare.edit(old, new)
     st.caption(drafts.label(field))
     st.code(visible("\n".join(lines)), language="diff", wrap_lines=True,
             height=240 if len(lines) > 10 else "content")
+
+
+def _said(field: str, value: Any) -> Any:
+    """A value as the editors show it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return drafts.CHOICES.get(field, {}).get(value, value)
 
 
 def _other_data(before: Run, run: Run) -> str:
@@ -250,6 +259,13 @@ def _other_data(before: Run, run: Run) -> str:
         return f"Other product database: {old.catalog.name or 'none'} → {new.catalog.name or 'none'}"
     roles = [_role(name, old.catalog.roles, new.catalog.roles) for name in ("customers", "products", "incidents")]
     return "Read differently: " + ("; ".join(filter(None, roles)) or "the product database")
+
+
+def _other_conditions(before: Run, run: Run) -> str:
+    """"The simulation: 10 % rate limited → no faults"; "" for the same, and where something else answered."""
+    if before.conditions == run.conditions or not before.source == run.source == "simulated":
+        return ""
+    return f"The simulation: {before.conditions or 'no faults'} → {run.conditions or 'no faults'}"
 
 
 def _tickets(data: state.Data) -> str:

@@ -12,8 +12,8 @@ from lib.messages import blocks, get
 from lib.phrases import plural
 from lib.runs.store import CallRow, Run
 from lib.tickets.visible import visible
+from lib.ui import connection, live, state
 from lib.ui import format as fmt
-from lib.ui import live, state
 
 SHOWN = 2_000       # rows sent to the browser at once
 HELP = {
@@ -22,10 +22,18 @@ HELP = {
     "fresh": "Input tokens at full price.",
     "write": "Input tokens written to the prompt cache, a little dearer.",
     "read": "Input tokens read from the prompt cache, much cheaper.",
-    "attempts": "Times the request was sent: 429 and 5xx are tried again and cost nothing.",
+    "thinking": "Output tokens that the model spent on thinking; billed as output.",
+    "attempts": "Times the request was sent: what is refused with 429, 500 or 529 is sent again after a wait. Refused "
+                "attempts cost nothing; the seconds count them and the waits.",
     "note": "asked again: the reply was not what was asked for and was sent back with the reason. Both are paid.",
 }
-SILENT = {"cache write": 0, "cache read": 0, "attempts": 1, "note": "", "error": ""}     # such columns are left out
+SILENT = {      # what says nothing; a column that holds only that is left out
+    "cache write": (0,), "cache read": (0,), "thinking": (0, None), "attempts": (1,), "note": ("",), "error": ("",)}
+STOPS = {
+    "end_turn": "the model was done", "tool_use": "it asks for a tool", "max_tokens": "cut off at the longest reply",
+    "stop_sequence": "it wrote a stop sequence", "refusal": "it refused", "pause_turn": "it will go on when asked to",
+    "model_context_window_exceeded": "the context window is full",
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,7 @@ def calls(runs: list[Run]) -> None:
     if not rows:
         st.caption("Every call will be here as it happens, each with its exact request and reply.")
         return
+    connection.origin(runs)
     shown = _filtered(rows)
     st.caption(_counts(rows))
     if not shown:
@@ -100,6 +109,8 @@ def _counts(rows: list[Row]) -> str:
     parts = [plural(len(rows), "call"), f"{failed:,} failed" if failed else "no call failed"]
     if again:
         parts.append(f"{plural(again, 'reply', 'replies')} rejected and asked again")
+    if repeated := sum(max(r.call.attempts - 1, 0) for r in rows):
+        parts.append(f"{plural(repeated, 'attempt')} failed at a busy or broken server and sent again")
     return " · ".join(parts)
 
 
@@ -129,14 +140,14 @@ def _cells(row: Row, priced: bool) -> dict[str, Any]:
         "#": row.number, "shape": row.run.shape, "step": call.step, "about": call.subject, "seconds": call.seconds,
         "stop reason": call.stop_reason or ("error" if call.error else "none"), "fresh input": call.fresh,
         "cache write": _sum(call.write_5m, call.write_1h), "cache read": call.cache_read, "output": call.output,
-        "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts,
+        "thinking": call.thinking, "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts,
         "note": "asked again" if row.again else "", "error": visible(call.error or ""),
     }
 
 
 def _told(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the columns that say nothing in any row."""
-    mute = {name for name, silent in SILENT.items() if all(row[name] == silent for row in cells)}
+    mute = {name for name, silent in SILENT.items() if all(row[name] in silent for row in cells)}
     return [{name: value for name, value in row.items() if name not in mute} for row in cells]
 
 
@@ -148,7 +159,8 @@ def _sum(*parts: int | None) -> int | None:
 def _columns(priced: bool) -> dict[str, Any]:
     column = st.column_config
     tokens = {name: column.NumberColumn(name, format="localized", help=HELP.get(key)) for name, key in (
-        ("fresh input", "fresh"), ("cache write", "write"), ("cache read", "read"), ("output", ""))}
+        ("fresh input", "fresh"), ("cache write", "write"), ("cache read", "read"), ("output", ""),
+        ("thinking", "thinking"))}
     cost = {"cost": column.NumberColumn("cost", format="$%.6f")} if priced else {}
     return {**tokens, **cost, "seconds": column.NumberColumn("seconds", format="%.2f"),
             "#": column.NumberColumn("#", width="small", help="Number of the call within its run, by when it began."),
@@ -165,9 +177,13 @@ def exchange(row: Row) -> None:
     run, call = row.run, row.call
     request, reply = state.store().exchange(call.id)
     with st.container(border=True, key="run_exchange"):
-        st.markdown(f"**:{live.COLOUR.get(run.shape, 'gray')}[{run.shape.capitalize()}]** · call {row.number:,}")
-        st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)} · "
-                f"{fmt.exact(call.input)} input / {fmt.exact(call.output)} output tokens · {fmt.dollars(call.usd)}")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**:{live.COLOUR.get(run.shape, 'gray')}[{run.shape.capitalize()}]** · call {row.number:,}",
+                        width="content")
+            connection.badge(run.source)
+        st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)}{_attempts(call)} · "
+                f"{fmt.exact(call.input)} input{_cached(call)} / {fmt.exact(call.output)} output tokens · "
+                f"{fmt.dollars(call.usd)}")
         left, right = st.columns(2)
         with left:
             _request(run, call, request)
@@ -177,6 +193,20 @@ def exchange(row: Row) -> None:
 
 def _about(call: CallRow) -> str:
     return " · ".join(visible(part) for part in (call.step, call.subject) if part)
+
+
+def _attempts(call: CallRow) -> str:
+    """" in 3 attempts, waits included"; "" where the first was the last."""
+    return f" in {call.attempts} attempts, waits included" if call.attempts > 1 else ""
+
+
+def _cached(call: CallRow) -> str:
+    """" (200 fresh + 1,900 written for 5 minutes + 0 read from the cache)"; "" where no cache is in play."""
+    written = {"5 minutes": call.write_5m or 0, "1 hour": call.write_1h or 0}
+    if not any(written.values()) and not call.cache_read:
+        return ""
+    parts = [f"{fmt.exact(tokens)} written for {kept}" for kept, tokens in written.items() if tokens]
+    return f" ({' + '.join([f'{fmt.exact(call.fresh)} fresh', *parts, f'{fmt.exact(call.cache_read)} read'])})"
 
 
 def _request(run: Run, call: CallRow, request: dict[str, Any]) -> None:
@@ -219,8 +249,10 @@ def _reply(call: CallRow, reply: dict[str, Any] | None) -> None:
     if reply is None:
         st.caption("No reply came.")
         return
+    stop = call.stop_reason or "none"
+    st.text(f"stop reason: {visible(stop)}" + (f", {STOPS[stop]}" if stop in STOPS else ""))
     for block in blocks(reply):
-        _block(block)
+        _block(block, call.thinking)
     with st.expander("Raw JSON", type="compact"):
         st.json(reply, expanded=1)
 
@@ -231,7 +263,8 @@ def _message(message: dict[str, Any]) -> None:
         _block(block)
 
 
-def _block(block: Any) -> None:
+def _block(block: Any, thought: int | None = None) -> None:
+    """`thought`: tokens of thinking, where the reply reported them."""
     kind = get(block, "type", "")
     if kind == "text":
         _code(get(block, "text", ""))
@@ -240,10 +273,17 @@ def _block(block: Any) -> None:
     elif kind == "tool_result":
         mark = "✕ error" if get(block, "is_error") else "←"
         _code(f"{mark} {_text(get(block, 'content', ''))}")
-    elif kind == "thinking":
-        _code(f"(thinking) {get(block, 'thinking', '') or 'not shown by the API'}")
+    elif kind in ("thinking", "redacted_thinking"):
+        _thinking(get(block, "thinking", ""), thought)
     else:
         st.json(block, expanded=1)
+
+
+def _thinking(text: str, tokens: int | None) -> None:
+    told = f"thinking: {plural(tokens, 'token')}" if tokens else "thinking"
+    st.caption(told if text else f"{told}, not shown by the API")
+    if text:
+        _code(text)
 
 
 def _text(content: Any) -> str:

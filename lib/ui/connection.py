@@ -13,13 +13,10 @@ from lib.client import base_url
 from lib.errors import BaseUrlRefused
 from lib.models import MODELS
 from lib.runs.store import Run
-from lib.ui import outside, state
+from lib.ui import outside, simulation, state
 
 KINDS = {"simulated": "Simulated", "live": "Anthropic API", "server": "Compatible server"}
 COLOURS = {"simulated": "gray", "live": "green", "server": "violet"}
-SIMULATED_MEANS = (
-    "Rules on this machine write the replies, not a model. Tokens, cache billing, time and prices are worked out as "
-    "for the real API; how well a real model would read these tickets is not shown.")
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,7 @@ class Choice:
     connect: Callable[[], Any]
     problem: str = ""       # why it cannot be used yet
     priced: bool = True     # Anthropic's list prices hold for what it answers
+    conditions: str = ""    # what the simulated API is told to do, in words
 
     def __repr__(self) -> str:
         return f"Choice({self.source}, {self.name})"
@@ -42,12 +40,12 @@ def choice() -> Choice:
 
 
 def _simulated() -> Choice:
-    settings, speed = state.settings(), _now()["speed"]
+    settings, speed, conditions = state.settings(), simulation.speed(), simulation.conditions()
 
     def connect() -> Any:
         from lib.client.connect import connect_simulated
-        return connect_simulated(settings, speed)
-    return Choice("simulated", "simulated", connect)
+        return connect_simulated(settings, speed, conditions=conditions)
+    return Choice("simulated", "simulated", connect, conditions=simulation.told())
 
 
 def _live() -> Choice:
@@ -109,8 +107,12 @@ def why_not_resumed(run: Run) -> str:
 
 
 def picker(page: str) -> None:
-    """The badge as a popover: who answers, and its settings."""
+    """The badge as a popover: who answers, and its settings. On the Run page faults and time stand beside it."""
     now = _now()
+    if now["kind"] == "simulated" and page == "run":
+        with st.popover("Faults & time", icon=":material/tune:", key=f"{page}.faults",
+                        help="refusals, slow calls, a confused model, other speeds: on demand"):
+            simulation.faults_form(page)
     with st.popover(KINDS[now["kind"]], icon=":material/cable:", help="who answers the calls"):
         _remembered(st.radio, "Who answers?", page, "kind", options=list(KINDS), format_func=KINDS.get,
                     label_visibility="collapsed")
@@ -122,11 +124,22 @@ def badge(source: str) -> None:
     st.badge({"server": "compatible server"}.get(source, source), color=COLOURS.get(source, "gray"))
 
 
+def origin(runs: list[Run]) -> None:
+    """Who wrote what a view shows of these runs, in one line; nothing where there are none."""
+    if not runs:
+        return
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        badge(runs[0].source)
+        if runs[0].source == "simulated":
+            st.caption(simulation.MEANS, width="stretch")
+
+
 def _simulated_form(page: str) -> None:
-    _remembered(st.selectbox, "Speed", page, "speed", options=_speeds(), format_func=_speed_name,
-                help="A simulated call takes about 2 s of its own time. Faster only shortens your waiting: the times "
-                     "shown stay the simulated ones.")
-    st.caption(SIMULATED_MEANS)
+    simulation.speed_field(page)
+    if page != "run":
+        with st.expander("Faults and time", icon=":material/tune:", key=f"{page}.faults", type="compact"):
+            simulation.faults_form(page)
+    st.caption(simulation.MEANS)
 
 
 def _live_form(page: str) -> None:
@@ -174,7 +187,7 @@ def _key_field(page: str, name: str, label: str, **options: Any) -> None:
 def _now() -> dict[str, Any]:
     settings = state.settings()
     return st.session_state.setdefault("connection", {
-        "kind": "simulated", "speed": settings.speed, "key": "", "use_environment": False,
+        "kind": "simulated", "key": "", "use_environment": False,
         "base_url": settings.base_url, "server_key": ""})
 
 
@@ -194,11 +207,3 @@ def _remembered(widget: Callable[..., Any], label: str, page: str, name: str, **
 def _key_of_environment() -> str:
     """The key the server was started with; never offered where several people use one server."""
     return "" if state.shared() else os.environ.get("ANTHROPIC_API_KEY", "").strip()
-
-
-def _speeds() -> list[float]:
-    return sorted({1.0, 10.0, 30.0, 100.0, state.settings().speed, _now()["speed"]})
-
-
-def _speed_name(speed: float) -> str:
-    return {0.0: "no waiting", 1.0: "real time"}.get(speed, f"{speed:g} × faster")

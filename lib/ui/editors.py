@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.models import MODELS
+from lib.models import MODELS, model
 from lib.phrases import plural
 from lib.ui import drafts, state
 from lib.ui import format as fmt
@@ -45,6 +45,27 @@ def limits(page: str) -> None:
                help="Of one run, on the run's own clock.")
 
 
+def sending(page: str) -> None:
+    """How requests of both shapes are put together: what is cached, and whether data stand in tags."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _choice(page, "caching", width=300, help=_caching_help())
+        _field(st.toggle, page, "tags",
+               help="On: tickets, labels and causes stand inside escaped tags, and the prompt calls that data. Off: "
+                    "they are pasted in as they are, and an order in a ticket looks like one of yours.")
+    if not _current("tags"):
+        st.text("⚠ Unsafe on purpose: without tags, nothing tells a ticket's words from your instructions. Add the "
+                "ticket that gives orders (Data page) and see who is obeyed.")
+
+
+def _caching_help() -> str:
+    used = dict.fromkeys(step.model for step in state.design()[0].steps.values())
+    minimum = ", ".join(f"{model(name).name}: {model(name).cache_minimum:,}" for name in used)
+    return ("The API can keep how a request begins. To write that costs 1.25 × the input price (2 × for an hour), to "
+            "read it again 0.1 × or less: it pays from the second call that begins alike. A beginning below the "
+            f"model's minimum is never kept ({minimum} tokens), and nothing says so. The whole request suits an agent, "
+            "which resends all of it every turn; the system prompt alone suits labels, whose tickets differ.")
+
+
 def pipeline_knobs(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _field(st.number_input, page, "workers", width=160)
@@ -58,6 +79,12 @@ def agent_knobs(page: str) -> None:
                help="A turn is one reply of the agent. Each one resends everything said before.")
         _field(st.toggle, page, "parallel_tools",
                help="Off: the agent asks for one tool at a time. On: it may ask for many, and needs fewer turns.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _field(st.number_input, page, "keep_results", width=290,
+               help="Older results are replaced by a short note before a request is sent. Turns get cheaper, and what "
+                    "the agent did not note down is gone for it.")
+        _field(st.number_input, page, "result_chars", step=500, width=290,
+               help="The rest of a longer result never reaches the model. Tickets are long: see which causes change.")
 
 
 def step(page: str, name: str) -> None:
@@ -152,6 +179,13 @@ def _model(page: str, field: str) -> None:
     _problems_of(field)
 
 
+def _choice(page: str, field: str, **options: Any) -> None:
+    key, names = _key(page, field), drafts.CHOICES[field]
+    st.selectbox(_label(field), list(names), index=list(names).index(_current(field)), key=key, format_func=names.get,
+                 on_change=_save, args=(key, field), **options)
+    _problems_of(field)
+
+
 def _model_name(model_id: str) -> str:
     known = MODELS.get(model_id)
     return f"{known.name} · {known.size}" if known else model_id
@@ -230,6 +264,7 @@ def beside_results(page: str) -> None:
     left, right = st.columns(2)
     with left:
         question(page)
+        sending(page)
         pipeline_knobs(page)
         for name in PIPELINE_STEPS:
             step(page, name)

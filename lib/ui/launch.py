@@ -24,6 +24,7 @@ def header(page: str, problems: list[Problem]) -> None:
         _run_button(page, chosen, problems)
     if not problems:
         _notes(page, chosen)
+    _simulated_with(" The forecast does not count that in.")
     _obstacles(problems)
     _confirmation(page, chosen, problems)
 
@@ -34,10 +35,11 @@ def start_buttons(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_buttons"):
         st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
                   disabled=not _may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
-        if not data.is_sample and len(data.tickets):
-            st.button(f"Run my {plural(len(data.tickets), 'ticket')} both ways", icon=":material/play_arrow:",
-                      key=f"{page}.run_own", disabled=not _may_start(list(state.SHAPES), data, problems),
-                      on_click=_ask_or_start, args=(list(state.SHAPES),))
+        if data.sample != state.FIRST_SAMPLE and len(data.tickets):
+            whose = f"the {data.sample}" if data.sample else f"my {plural(len(data.tickets), 'ticket')}"
+            st.button(f"Run {whose} both ways", icon=":material/play_arrow:", key=f"{page}.run_own",
+                      disabled=not _may_start(list(state.SHAPES), data, problems), on_click=_ask_or_start,
+                      args=(list(state.SHAPES),))
         if state.is_edited():
             st.caption("with your edited design", width="content")
         st.page_link("pages/data.py", label="Use your own tickets →", width="content")
@@ -46,6 +48,7 @@ def start_buttons(page: str) -> None:
             if st.button("See the answers, every call and the prompts", icon=":material/arrow_forward:",
                          key=f"{page}.to_run"):
                 st.switch_page("pages/run.py")
+    _simulated_with()
     if chosen.problem:
         st.text(chosen.problem)
     elif problems:
@@ -61,6 +64,14 @@ def again(page: str) -> None:
         st.button("Run again", type="primary", icon=":material/replay:", key=f"{page}.again", disabled=not ready,
                   on_click=_ask_or_start, args=(list(shapes),))
         st.caption("What you change here is the design everywhere; the next run uses it and says what it changed.")
+    connection.origin(state.group())
+
+
+def _simulated_with(besides: str = "") -> None:
+    """What the next run will meet, where the simulated API is told to misbehave."""
+    if conditions := connection.choice().conditions:
+        with st.container(key="simulated_with"):
+            st.text(f"The next run is simulated with: {conditions}.{besides}")
 
 
 def _shapes(page: str) -> list[str]:

@@ -154,7 +154,8 @@ def _figures(run: Run | None, totals: Totals | None, costs: list[float | None]) 
 
 
 def _values(totals: Totals, costs: list[float | None]) -> list[tuple[str, str, str | None]]:
-    tokens = f"{fmt.exact(totals.input)} input and {fmt.exact(totals.output)} output tokens, as reported"
+    tokens = (f"{fmt.exact(totals.input)} input (fresh + written to the cache + read from it) and "
+              f"{fmt.exact(totals.output)} output tokens, as reported")
     if totals.unreported:
         tokens += f"; {plural(totals.unreported, 'call')} did not report theirs, so it is more"
     cost = fmt.escaped(fmt.exact_dollars(totals.usd))

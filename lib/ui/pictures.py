@@ -7,8 +7,8 @@ import streamlit as st
 from lib import charts
 from lib.phrases import plural
 from lib.runs.store import Run
+from lib.ui import connection, live
 from lib.ui import format as fmt
-from lib.ui import live
 
 LANE = 26       # pixels per lane
 
@@ -20,12 +20,13 @@ def timeline(runs: list[Run]) -> None:
     if not rows:
         st.caption("The timeline will be here: the pipeline's calls side by side, the agent's one after another.")
         return
+    connection.origin(runs)
     lanes = {shape: len({r["lane"] for r in rows if r["shape"] == shape}) for shape in calls}
     st.text(" · ".join(_waiting(shape, lanes[shape], rows) for shape in calls if lanes[shape]))
     st.vega_lite_chart(live.rows_frame(rows), live.timeline_spec(), height=sum(lanes.values()) * LANE + 120,
                        key="run.timeline", alt="One bar per call, from its start to its end, in lanes")
     if tokens := charts.token_rows(calls):
-        st.markdown("**Where the tokens went**")
+        st.markdown("**Where the tokens went** :gray[input = fresh + written to the cache + read from it]")
         steps = len({r["step"] for r in tokens})
         st.vega_lite_chart(live.rows_frame(tokens), live.token_spec(), height=steps * 30 + 130, key="run.tokens",
                            alt="Tokens by step and kind")

@@ -9,20 +9,22 @@ import streamlit as st
 from lib.task.prompts import render_ticket
 from lib.tickets import Ticket
 from lib.tickets.visible import visible
+from lib.ui import changing, roles, state, uploads
 from lib.ui import format as fmt
-from lib.ui import roles, state, uploads
 from lib.usage.tokens import estimate
 
 PAGE = 10       # rows of a preview
 
 
 def whose_data() -> None:
-    """Whether this is the sample, and what can be done about it."""
-    data, sample = state.data(), state.sample()
-    if data.is_sample:
-        st.caption("The sample is in place. Upload your own tickets, your own product database, or both.")
-    elif data.catalog.name == sample.catalog.name and data.catalog.tables == sample.catalog.tables:
-        st.caption("Your tickets, with the sample's product database: upload your own below, or go without one.")
+    """Whether this is a sample, and what can be done about it."""
+    data = state.data()
+    if data.sample:
+        st.caption(f"The sample of {data.sample} is in place. Upload your own tickets, your own product database, or "
+                   "both.")
+    elif any(data.catalog.tables == state.sample(name).catalog.tables for name in state.SAMPLES):
+        st.caption("Tickets of yours, or changed by you, with the sample's product database: upload your own below, or "
+                   "go without one.")
     else:
         st.caption("Your data. It is kept in the run store on this machine until you delete that file.")
 
@@ -46,11 +48,17 @@ def one_ticket(page: str) -> None:
         st.caption("The user turn of one labelling call will be here.")
         return
     number = _number("Ticket", len(found), f"{page}.ticket.{state.data().id}",
-                     lambda n: f"Ticket {visible(fmt.cut(found.tickets[n - 1].key))} ({n:,} of {len(found):,})")
-    text = render_ticket(found.tickets[number - 1])
-    model = state.design()[0].steps["label"].model
-    st.code(text, language=None, wrap_lines=True, height=300 if len(text) > 600 else "content")
-    st.caption(f"about {fmt.exact(estimate(text, model))} tokens, plus the system prompt")
+                     lambda n: f"Ticket {visible(fmt.cut(found.tickets[n - 1].key))} ({n:,} of {len(found):,})",
+                     min(changing.start_at(), len(found)))
+    design, _ = state.design()
+    text = render_ticket(found.tickets[number - 1], tags=design.tags)
+    shown, rewritten = st.columns(2)
+    with shown:
+        st.code(text, language=None, wrap_lines=True, height=330 if len(text) > 600 else "content")
+        st.caption(f"about {fmt.exact(estimate(text, design.steps['label'].model))} tokens, plus the system prompt"
+                   + ("" if design.tags else " · without tags, as the design says"))
+    with rewritten:
+        changing.rewrite(page, number)
 
 
 def database(page: str) -> None:
@@ -85,10 +93,10 @@ def _start_of_page(page: str, what: str, rows: int) -> int:
     return (number - 1) * PAGE
 
 
-def _number(label: str, most: int, key: str, said: Callable[[int], str]) -> int:
+def _number(label: str, most: int, key: str, said: Callable[[int], str], first: int = 1) -> int:
     """A number from 1 to `most`, and beside it what it stands for, literally."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        number = st.number_input(label, 1, most, key=key, width=140, label_visibility="collapsed")
+        number = st.number_input(label, 1, most, first, key=key, width=140, label_visibility="collapsed")
         st.text(said(number), width="content")
     return number
 

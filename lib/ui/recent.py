@@ -9,7 +9,7 @@ from lib.errors import DesignError
 from lib.phrases import plural
 from lib.runs.store import Run, Totals
 from lib.tickets.visible import visible
-from lib.ui import connection, drafts, live, state
+from lib.ui import connection, drafts, live, simulation, state
 from lib.ui import format as fmt
 
 EDITS = 2       # named in one line; more are counted
@@ -25,11 +25,16 @@ def shown(runs: list[Run]) -> None:
         what = f"{plural(len(data.tickets), 'ticket')} of {fmt.cut(data.tickets.name)}"
     made_of = f"{what} · {fmt.cut(str(run.design.get('name', '')))}{_edits(run)}"
     with st.container(horizontal=True, vertical_alignment="center", key="run_shown"):
-        st.text(visible(f"Shown: {made_of} · {fmt.ago(run.created)} · {run.source}"), width="content")
+        st.text(visible(f"Shown: {made_of} · {fmt.ago(run.created)} · {_source(run)}"), width="content")
         if differs := _differs(run):
             them = "it" if differs == "design" else "those"
             st.badge(f"Not the {differs} above: run again to answer with {them}.", icon=":material/info:",
                      color="yellow")
+
+
+def _source(run: Run) -> str:
+    """"simulated", or "simulated with 10 % rate limited"."""
+    return run.source + (f" with {run.conditions}" if run.conditions else "")
 
 
 def _differs(run: Run) -> str:
@@ -45,6 +50,8 @@ def groups(page: str) -> None:
     st.subheader("Recent runs", anchor=False)
     if not found:
         st.caption("Your runs will be listed here. They are kept across restarts.")
+    if not state.group() and any(run.source == "simulated" for group in found for run in group):
+        st.caption(f"simulated: {simulation.RULES}")     # else the runs above say so
     for group in found:
         _group(page, group)
 
@@ -56,11 +63,16 @@ def _group(page: str, group: list[Run]) -> None:
                      icon=":material/arrow_forward:"):
             state.open_group(group[0].group)
             st.switch_page("pages/run.py")
-        st.text(f"{fmt.ago(group[0].created)} · {visible(fmt.cut(group[0].title))}{_edits(group[0])}", width="stretch")
+        st.text(f"{fmt.ago(group[0].created)} · {visible(fmt.cut(group[0].title))}{_edits(group[0])}{_with(group[0])}",
+                width="stretch")
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
             for run in group:
                 _figures(run, totals[run.id], [t.usd for t in totals.values()])
             connection.badge(group[0].source)
+
+
+def _with(run: Run) -> str:
+    return f" · with {run.conditions}" if run.conditions else ""
 
 
 def _figures(run: Run, totals: Totals, costs: list[float | None]) -> None:

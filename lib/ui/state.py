@@ -31,7 +31,12 @@ from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to
 from lib.ui import drafts as draft_module
 
 SHAPES = ("pipeline", "agent")
-SAMPLE = ROOT / "sample_data"
+SAMPLES = {     # what it is of -> its folder, and the name its tickets go by
+    "scheduling software": (ROOT / "sample_data", "tickets.csv"),
+    "meal kits": (ROOT / "sample_data" / "mealkits", "mealkits.csv"),
+}
+FIRST_SAMPLE = next(iter(SAMPLES))
+INJECTED = ROOT / "sample_data" / "injected.csv"
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Data:
     id: str
     tickets: TicketSet
     catalog: Catalog
-    is_sample: bool
+    sample: str = ""    # which of SAMPLES it is
 
 
 # --- what the server has once ----------------------------------------------------------------------------------------
@@ -155,7 +160,7 @@ def _stored_desk() -> dict[str, Any]:
 
 
 def _empty_desk() -> dict[str, Any]:
-    return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES)}
+    return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}}
 
 
 def _last_desk() -> str | None:
@@ -209,14 +214,15 @@ def data() -> Data:
     return (chosen and stored_data(chosen)) or sample()
 
 
-def sample() -> Data:
-    return _sample(str(settings().store))
+def sample(name: str = FIRST_SAMPLE) -> Data:
+    return _sample(str(settings().store), name)
 
 
 def stored_data(data_id: str) -> Data | None:
     """The data of a run, or None if it is no longer in the store."""
-    if data_id == sample().id:
-        return sample()
+    for name in SAMPLES:
+        if data_id == sample(name).id:
+            return sample(name)
     try:
         return _stored(str(settings().store), data_id)
     except StoreError:
@@ -232,8 +238,14 @@ def choose(tickets: TicketSet | None = None, catalog: Catalog | None = None) -> 
     keep(data_id=data_id)
 
 
-def choose_sample() -> None:
-    keep(data_id="")
+def choose_sample(name: str) -> None:
+    keep(data_id="" if name == FIRST_SAMPLE else sample(name).id)
+
+
+def injected() -> TicketSet:
+    """One ticket that gives orders to whoever reads it."""
+    table = read_table(INJECTED.name, INJECTED.read_bytes())
+    return to_tickets(table, guess_columns(table))
 
 
 def no_catalog() -> Catalog:
@@ -241,17 +253,18 @@ def no_catalog() -> Catalog:
 
 
 @st.cache_resource(show_spinner=False)
-def _sample(path: str) -> Data:
-    tickets = to_tickets(*sample_table())
-    catalog = open_catalog([("product.db", (SAMPLE / "product.db").read_bytes())])
+def _sample(path: str, name: str) -> Data:
+    tickets = to_tickets(*sample_table(name))
+    catalog = open_catalog([("product.db", (SAMPLES[name][0] / "product.db").read_bytes())])
     data_id = _store(path).save_data(tickets.to_json(), catalog.to_bytes() if catalog.tables else None, tickets.name)
-    return Data(data_id, tickets, catalog, True)
+    return Data(data_id, tickets, catalog, name)
 
 
 @st.cache_resource(show_spinner=False)
-def sample_table() -> tuple[Table, Columns]:
-    """The sample's file as a table, and what its columns are."""
-    table = read_table("tickets.csv", (SAMPLE / "tickets.csv").read_bytes())
+def sample_table(name: str) -> tuple[Table, Columns]:
+    """A sample's file as a table, and what its columns are."""
+    folder, called = SAMPLES[name]
+    table = read_table(called, (folder / "tickets.csv").read_bytes())
     return table, guess_columns(table)
 
 
@@ -259,7 +272,7 @@ def sample_table() -> tuple[Table, Columns]:
 def _stored(path: str, data_id: str) -> Data:
     tickets_json, database = _store(path).load_data(data_id)
     catalog = Catalog.from_bytes(database) if database else empty_catalog()
-    return Data(data_id, TicketSet.from_json(tickets_json), catalog, False)
+    return Data(data_id, TicketSet.from_json(tickets_json), catalog)
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
@@ -269,7 +282,7 @@ def start_runs(shapes: list[str], connection: Any, chosen: Data) -> None:
     """Begins one run per shape in the background; the desk points at them from now on."""
     current, _ = design()
     group = runs().start(current, shapes, chosen.tickets, chosen.catalog, chosen.id, connection.connect,
-                         connection.source, connection.name, desk_id())
+                         connection.source, connection.name, desk_id(), connection.conditions)
     keep(group=group)
     _show_in_url(run=group)
 
@@ -279,7 +292,7 @@ def resume_run(run_id: str, connection: Any) -> None:
     """Goes on with the run's own design under the limits that the desk has now: a raised one lets it go on."""
     st.session_state.get("_stopping", set()).discard(run_id)
     try:
-        runs().resume(run_id, connection.connect, _usable_limits())
+        runs().resume(run_id, connection.connect, _usable_limits(), connection.conditions)
     except DesignError as reason:
         raise DesignError(f"This run cannot go on: {reason}. Start a new one.") from reason
 

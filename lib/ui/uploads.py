@@ -12,7 +12,7 @@ from lib.catalog import Catalog, customers_by_values, open_catalog
 from lib.errors import PlaygroundError
 from lib.phrases import plural
 from lib.tickets import Columns, Table, TicketSet, combine, guess_columns, read_table, to_tickets
-from lib.ui import state
+from lib.ui import changing, state
 
 COLUMN_LABELS = {"id": "Ticket id", "subject": "Subject", "body": "Text", "customer": "Customer",
                  "product": "Product", "created": "Created"}
@@ -27,8 +27,12 @@ def tickets(page: str) -> None:
                              accept_multiple_files=True, max_upload_size=state.settings().max_upload_mb)
     _take(page, "tickets", files, _read_tickets)
     with st.container(horizontal=True):
-        st.button("Use the sample again", key=f"{page}.sample", icon=":material/undo:", disabled=state.data().is_sample,
-                  on_click=_use_sample)
+        for number, name in enumerate(state.SAMPLES, start=1):
+            tickets = plural(len(state.sample(name).tickets), "ticket")
+            st.button(f"Sample: {name} ({tickets})", key=f"{page}.sample.{number}", icon=":material/dataset:",
+                      disabled=state.data().sample == name, on_click=_use_sample, args=(name,))
+        changing.injection(page)
+        changing.undo(page)
 
 
 def database(page: str) -> None:
@@ -62,7 +66,7 @@ def current_table() -> tuple[Table, Columns] | None:
     kept = st.session_state.get("_table")
     if kept and kept["version"] == state.data().tickets.version:
         return (kept["table"], kept["columns"]) if kept["table"] else None
-    return state.sample_table() if state.data().tickets is state.sample().tickets else None
+    return state.sample_table(state.data().sample) if state.data().sample else None
 
 
 def _several_files() -> bool:
@@ -150,10 +154,10 @@ def _customers(tickets: TicketSet) -> list[str]:
     return list(dict.fromkeys(t.customer for t in tickets.tickets if t.customer))
 
 
-def _use_sample() -> None:
+def _use_sample(sample: str) -> None:
     for name in ("_tickets_error", "_database_error"):
         st.session_state.pop(name, None)
-    state.choose_sample()
+    state.choose_sample(sample)
 
 
 def _use_no_database() -> None:

@@ -100,3 +100,16 @@ def test_a_stopped_agent_goes_on_from_resume_to_its_answer_without_another_click
     page.get_by_role("button", name="Resume").last.click(delay=60)
     wait_until_done(page)
     expect(page.get_by_text("45 turns").first).to_be_visible()
+
+
+def test_a_fault_leaves_its_form_open_and_is_still_there_after_a_refresh(page: Page):
+    go_to(page, "Run")
+    press(page, "Faults & time")
+    field = page.get_by_role("spinbutton", name="Rate limited")
+    field.fill("15")
+    field.press("Enter")
+    told = page.get_by_text("The next run is simulated with: 15 % rate limited.")
+    expect(told).to_be_visible()
+    expect(field).to_be_visible()
+    page.reload()
+    expect(told).to_be_visible()

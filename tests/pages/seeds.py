@@ -57,9 +57,10 @@ def _known(row: CallRow, priced: bool, reported: bool) -> CallRow:
 
 
 def _row(run: Run, step: str, subject: str, started: float, fresh: int, stop: str = "end_turn", **more: Any) -> CallRow:
-    given = {"cache_read": 0, "output": 45, "usd": fresh * 1e-6 + 45 * 5e-6, "error": "", **more}
+    given = {"write_5m": 0, "write_1h": 0, "cache_read": 0, "output": 45, "thinking": 0, "attempts": 1,
+             "usd": fresh * 1e-6 + 45 * 5e-6, "error": "", **more}
     return CallRow(id=0, run_id=run.id, step=step, subject=subject, model="claude-haiku-5-5", started=started,
-                   seconds=2.0, stop_reason=stop, fresh=fresh, write_5m=0, write_1h=0, thinking=0, attempts=1, **given)
+                   seconds=2.0, stop_reason=stop, fresh=fresh, **given)
 
 
 def _pipeline(run: Run, tickets: TicketSet):

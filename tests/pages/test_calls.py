@@ -62,13 +62,48 @@ def test_a_filter_that_hides_the_opened_call_closes_it(calls):
 
 def test_columns_that_say_nothing_are_left_out(calls):
     names = set(table(calls("agent")).columns)
-    assert names.isdisjoint({"cache write", "cache read", "error", "note"})
+    assert names.isdisjoint({"cache write", "cache read", "thinking", "attempts", "error", "note"})
 
 
 def test_columns_that_say_something_are_shown(calls, store):
     app = calls("agent")
-    add(store, store.run("g1-agent"), "agent", "", 2_000.0, cache_read=7, error="529 overloaded")
-    assert {"cache read", "error"} <= set(table(app.run()).columns)
+    add(store, store.run("g1-agent"), "agent", "", 2_000.0, cache_read=7, write_1h=9, thinking=5, attempts=3,
+        error="529 overloaded")
+    assert {"cache write", "cache read", "thinking", "attempts", "error"} <= set(table(app.run()).columns)
+
+
+def test_failed_attempts_are_counted_and_told_beside_the_call(calls, store):
+    app = calls("agent")
+    add(store, store.run("g1-agent"), "agent", "", 999.0, attempts=3)
+    app.run()
+    assert "2 attempts failed at a busy or broken server and sent again" in markup(app)
+    assert "2.0 s in 3 attempts, waits included" in literal(select(app, 0))
+
+
+def test_an_opened_call_says_what_of_its_input_the_cache_took(calls, store):
+    app = calls("agent")
+    add(store, store.run("g1-agent"), "agent", "", 999.0, write_5m=1_900, write_1h=30, cache_read=7)
+    told = literal(select(app.run(), 0))
+    assert "2,437 input (500 fresh + 1,900 written for 5 minutes + 30 written for 1 hour + 7 read)" in told
+
+
+def test_an_opened_reply_names_its_stop_reason_and_its_thinking(calls, store):
+    app = calls("agent")
+    row = seeds._row(store.run("g1-agent"), "agent", "", 999.0, 500, "max_tokens", thinking=120)
+    thought = {"type": "thinking", "thinking": "", "signature": "x"}
+    store.add_call(row, {"messages": []}, {"role": "assistant", "content": [thought]})
+    app = select(app.run(), 0)
+    assert "stop reason: max_tokens, cut off at the longest reply" in literal(app)
+    assert "thinking: 120 tokens, not shown by the API" in markup(app)
+
+
+def test_thinking_that_the_api_shows_is_shown(calls, store):
+    app = calls("agent")
+    thought = {"type": "thinking", "thinking": f"Two of them mention it. {seeds.TRAP}", "signature": "x"}
+    store.add_call(seeds._row(store.run("g1-agent"), "agent", "", 999.0, 500, thinking=9), {"messages": []},
+                   {"role": "assistant", "content": [thought]})
+    app = select(app.run(), 0)
+    assert "Two of them mention it." in literal(app) and "evil.example" not in markup(app)
 
 
 def test_a_rejected_reply_is_marked_and_counted(calls, store, sample):

@@ -168,3 +168,20 @@ def test_each_prompt_says_how_many_tokens_it_adds_and_how_often(visit):
     captions = [c.value for c in visit("design").caption if c.value.startswith("≈")]
     assert captions[0].endswith("tokens × 40 tickets") and captions[2].endswith("tokens × 5 causes")
     assert sum(c.endswith("tokens, resent every turn") for c in captions) == 1 + len(default_design().tools)
+
+
+@pytest.mark.parametrize(("key", "field", "value"), [
+    ("selectbox", "caching", "auto-5m"), ("toggle", "tags", False), ("number_input", "keep_results", 3),
+    ("number_input", "result_chars", 500)])
+def test_what_is_sent_can_be_set_on_both_pages(visit, key, field, value):
+    app = visit("design")
+    getattr(app, key)(key=f"design.{field}").set_value(value).run()
+    sound(app)
+    assert app.session_state["desk"]["drafts"] == {field: value}
+    run = visit("run")
+    run.session_state["run.tabs"] = "Prompts & tools"
+    assert getattr(run.run(), key)(key=f"run.{field}").value == value
+
+
+def test_caching_says_what_is_the_least_that_a_model_keeps(visit):
+    assert "Haiku 5.5: 512 tokens" in visit("design").selectbox(key="design.caching").help

@@ -21,7 +21,7 @@ def resume(visit, store, sample, drafts, monkeypatch, **run):
 
 
 def test_a_raised_limit_lets_a_run_go_on(visit, store, sample, monkeypatch):
-    _, [(run_id, _, limits)] = resume(visit, store, sample, {"limits.max_turns": 99}, monkeypatch)
+    _, [(run_id, _, limits, _)] = resume(visit, store, sample, {"limits.max_turns": 99}, monkeypatch)
     assert run_id == "g1-agent" and limits.max_turns == 99
 
 

@@ -140,6 +140,23 @@ def test_a_resumed_run_pays_only_for_what_is_missing(store):
     assert store.totals(run.id).calls == store.totals(undisturbed.id).calls
 
 
+def test_a_run_keeps_the_conditions_it_was_made_under(store):
+    runs, data_id = Runs(store), store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    group = runs.start(replace(default_design(), k=2), ("pipeline", "agent"), TICKETS, empty_catalog(), data_id,
+                       simulated, "simulated", "Simulated Messages API", conditions="10 % slow")
+    assert {run.conditions for run in wait_for_end(runs, store, group)} == {"10 % slow"}
+
+
+def test_a_run_of_several_parts_tells_the_conditions_of_each_once(store):
+    runs = Runs(store)
+    run = stopped_after(2, runs, store, "pipeline")
+    for conditions in ("", "10 % slow", "10 % slow", ""):
+        store.update_run(run.id, status="stopped")
+        runs.resume(run.id, simulated, conditions=conditions)
+        wait_for_end(runs, store, run.group)
+    assert store.run(run.id).conditions == "no faults, then 10 % slow, then no faults"
+
+
 def stopped_after(calls: int, runs: Runs, store: Store, shape: str):
     """A run with one worker that was stopped while its next call was under way."""
     gate = Gate(free=calls)

@@ -582,6 +582,18 @@ def test_data_in_a_file_of_the_first_version_counts_as_old(tmp_path: Path, monke
     store.close()
 
 
+def test_a_run_of_a_file_of_an_earlier_version_was_made_without_faults(tmp_path: Path, monkeypatch):
+    path = tmp_path / "runs.sqlite"
+    with monkeypatch.context() as before:
+        before.setattr("lib.runs.schema.MIGRATIONS", MIGRATIONS[:2])
+        with closing(open_database(path)) as db:
+            db.execute("""insert into run values ('r', 'g', 'agent', 'done', 'simulated', 'simulated', '{}', 'd', 1,
+                          null, null, '', null, '{}', '', 'old')""")
+    store = Store(path)
+    assert store.run("r").conditions == ""
+    store.close()
+
+
 def test_data_without_a_product_database_has_none(store: Store):
     assert store.load_data(store.save_data("é\ud800", None, "x")) == ("é\ud800", None)
 
