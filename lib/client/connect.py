@@ -17,6 +17,7 @@ from lib.client.translate import Endpoint, is_busy
 from lib.settings import Settings
 
 ANTHROPIC_API = "https://api.anthropic.com"
+SIMULATED_SERVER = "simulated-messages-api"     # how `python -m lib.simulated` names itself
 CONNECT_TIMEOUT = 10.0      # seconds
 RETRIES = 2                 # the SDK's own, of a call that met a server error
 RETRY_DELAY = 0.5           # seconds of the simulation before the first of them; the second waits twice as long
@@ -126,6 +127,7 @@ def _note_attempt(request: Any, call_next: Any) -> Any:
     except Exception as error:
         sent.unanswered |= translate.may_have_arrived(error)
         raise
+    sent.simulated |= response.headers.get("server", "").startswith(SIMULATED_SERVER)
     sent.unanswered |= response.status_code >= 500 and not is_busy(response.status_code, response.headers)
     if (seconds := _seconds(response.headers.get("simulated-seconds"))) is not None:
         sent.seconds = (sent.seconds or 0.0) + seconds

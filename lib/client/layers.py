@@ -15,6 +15,7 @@ class Sent:
     attempts: int = 0               # HTTP requests, retries included; 0: it was answered or held back before the wire
     began: float | None = None      # on the run's own time; None while it has not
     seconds: float | None = None    # of all attempts on the simulation's clock; None where there is none
+    simulated: bool = False         # a server said that its answers come from the simulation
     unanswered: bool = False        # an attempt got no answer, so its reply may have been made and billed
     reused: bool = False            # answered from the run store
 

@@ -112,9 +112,9 @@ def _wait(busy: errors.Busy, tries: int) -> float:
 def _given_up(busy: errors.Busy, wait: float, attempts: int, others_get_through: bool) -> errors.Busy:
     kind = errors.StaysBusy
     if wait > LONGEST_WAIT:
-        advice = f"It asked to wait {wait:,.0f} seconds, a run waits {LONGEST_WAIT:.0f} at most; resume it later."
+        advice = f"The server asked to wait {wait:,.0f} seconds, a run waits {LONGEST_WAIT:.0f} at most; resume later."
     elif others_get_through:
-        kind, advice = errors.Busy, f"It refused this call {attempts} times; use fewer workers."
+        kind, advice = errors.Busy, f"The server refused this call {attempts} times; use fewer workers."
     else:
-        advice = f"It stayed so through {attempts} attempts; what is finished is kept, resume the run later."
-    return kind(f"{busy} {advice}", busy.retry_after)
+        advice = f"The server stayed busy through {attempts} attempts; what is finished is kept, resume the run later."
+    return kind(f"{advice} {busy}", busy.retry_after)   # its own words may be long: what to do comes first

@@ -10,6 +10,8 @@ from lib.client.layers import Call, Layer, Next
 from lib.errors import Repeating
 from lib.messages import as_dict
 
+LONGEST = 120       # characters of the repeated call that are told
+
 
 def stop_on_repeats(limit: int = 5) -> Layer:
     """A layer that raises Repeating before a call whose conversation ends in `limit` equal exchanges.
@@ -22,10 +24,17 @@ def stop_on_repeats(limit: int = 5) -> Layer:
         first = exchanges[0] if exchanges else None
         if first is not None and len(list(takewhile(first.__eq__, exchanges))) >= limit:
             raise Repeating(f"the model made the same call {limit} times in a row and got the same result each time: "
-                            f"{first[:200]}")
+                            f"{_told(call.request['messages'][-2])}")
         return call_next(call)
 
     return layer
+
+
+def _told(asked: dict) -> str:
+    """"list_tickets(limit=20)", for every tool call of a message; long ones cut."""
+    calls = (f"{block['name']}({', '.join(f'{name}={json.dumps(value)}' for name, value in block['input'].items())})"
+             for block in _blocks(asked, "tool_use"))
+    return ", ".join(calls)[:LONGEST]
 
 
 def _latest_exchanges(messages: list[dict], limit: int) -> list[str]:

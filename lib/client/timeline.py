@@ -12,8 +12,9 @@ class Timeline(Protocol):
     def now(self) -> float:
         """Seconds since the epoch, on the run's own time."""
 
-    def begin(self, step: str, after: float | None = None) -> float:
-        """When the call that this thread makes now begins; `after` is the end of what it had to wait for."""
+    def begin(self, step: str, after: float | None = None, subject: str = "") -> float:
+        """When the call that this thread makes now begins; `after` is the end of what it had to wait for. A call with
+        the step and subject of the thread's last one follows from it."""
 
     def end(self, started: float, seconds: float | None) -> float:
         """Notes that the call ended; returns its seconds, measured where `seconds` is None."""
@@ -25,7 +26,7 @@ class ClockTime:
     def __init__(self, clock: Clock):
         self.now = clock.now
 
-    def begin(self, step: str, after: float | None = None) -> float:
+    def begin(self, step: str, after: float | None = None, subject: str = "") -> float:
         return self.now()
 
     def end(self, started: float, seconds: float | None) -> float:
@@ -36,27 +37,41 @@ class SimulatedTime:
     """Calls last as long as the simulation says, and nothing else takes time.
 
     Thirty simulated seconds pass in a real one, so the ten milliseconds that this machine needs between two calls would
-    look like a third of a second. Here a thread's next call begins when its last one ended, and a new thread's first
-    call when its step began; a call that had to wait for another not before that one ended.
+    look like a third of a second. Here a step has as many lanes as threads, all free when it begins, and a call takes
+    the lane that is free first: which thread makes it is this machine's accident, above all where nobody waits. A call
+    that follows from its thread's last one, or had to wait for another, begins no earlier than that one ended.
     """
 
     def __init__(self, began: float):
-        self._latest = began                    # end of the call that ended last
-        self._began: dict[str, float] = {}      # step -> when its first call began
-        self._thread = threading.local()
+        self._latest = began                        # end of the call that ended last
+        self._began: dict[str, float] = {}          # step -> when its first call began
+        self._free: dict[str, list[float]] = {}     # step -> since when its idle lanes are
+        self._mine = threading.local()              # of a thread: its last call's step, subject and end
         self._lock = threading.Lock()
 
     def now(self) -> float:
         return self._latest
 
-    def begin(self, step: str, after: float | None = None) -> float:
+    def begin(self, step: str, after: float | None = None, subject: str = "") -> float:
+        mine, own = self._mine, None
         with self._lock:
             began = self._began.setdefault(step, self._latest)
-        return max(began, getattr(self._thread, "ended", began), began if after is None else after)
+            lanes = self._free.setdefault(step, [])
+            if getattr(mine, "step", None) != step:
+                lanes.append(began)
+            elif mine.subject == subject:
+                own = mine.ended
+            lane = own if own in lanes else min(lanes, default=began)
+            if lane in lanes:
+                lanes.remove(lane)
+        mine.step, mine.subject, mine.ended = step, subject, lane
+        return max(t for t in (lane, own, after) if t is not None)
 
     def end(self, started: float, seconds: float | None) -> float:
         seconds = seconds or 0.0
-        self._thread.ended = started + seconds
+        mine, ended = self._mine, started + seconds
+        mine.ended = ended
         with self._lock:
-            self._latest = max(self._latest, self._thread.ended)
+            self._free[mine.step].append(ended)
+            self._latest = max(self._latest, ended)
         return seconds

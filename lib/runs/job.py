@@ -16,7 +16,7 @@ from lib import errors
 from lib.catalog import Catalog, empty_catalog
 from lib.client.budget import budget, paid_before
 from lib.client.connect import Connection
-from lib.client.layers import layered
+from lib.client.layers import Call, Layer, Next, layered
 from lib.client.ledger import ledger
 from lib.client.reuse import reuse
 from lib.client.stop import stoppable
@@ -29,6 +29,7 @@ from lib.usage import prices, tokens
 
 log = logging.getLogger(__name__)
 
+SIMULATED_ANSWERS = "simulated answers"     # conditions of a run over a server that simulates them
 Connect = Callable[[], Connection]
 
 
@@ -77,7 +78,8 @@ class Runs:
         if limits is not None:
             design = replace(design, limits=limits)
             self._store.update_run(run_id, design=design.to_dict())
-        self._store.update_run(run_id, conditions=_one_after_another(run.conditions, conditions))
+        if run.source == "simulated":
+            self._store.update_run(run_id, conditions=_one_after_another(run.conditions, conditions))
         self._begin(run, design, TicketSet.from_json(tickets_json), catalog, _Shared(connect, users=1))
 
     def stop(self, run_id: str) -> None:
@@ -144,7 +146,21 @@ class Runs:
             reuse(self._store, run.id),
             budget(design.limits, timeline, price, tokens.estimate_request, spent, elapsed),
             ledger(self._store, run.id, timeline, price),
+            self._told_when_simulated(run.id),
         )
+
+    def _told_when_simulated(self, run_id: str) -> Layer:
+        """Puts it into the run's row when a server says that its answers are simulated, so that pages can say so."""
+        told = threading.Event()
+
+        def layer(call: Call, call_next: Next) -> Any:
+            reply = call_next(call)
+            if call.sent.simulated and not told.is_set():
+                told.set()
+                self._store.update_run(run_id, conditions=SIMULATED_ANSWERS)
+            return reply
+
+        return layer
 
 
 def _can_go_on(run: Run) -> bool:
@@ -167,9 +183,9 @@ def _check_source(run: Run, connection: Connection) -> None:
 
 
 def _timeline(connection: Connection, last_ended: float) -> Timeline:
-    """A simulated run's calls may end later than the clock shows; resumed, it goes on after the last of them."""
+    """A resumed simulated run goes on where its last call ended: how long it lay there is no time of the run."""
     clock = connection.clock
-    return SimulatedTime(max(clock.now(), last_ended)) if connection.source == "simulated" else ClockTime(clock)
+    return SimulatedTime(last_ended or clock.now()) if connection.source == "simulated" else ClockTime(clock)
 
 
 def _outcome(shape: Callable[[], Any]) -> dict[str, Any]:

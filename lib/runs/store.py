@@ -253,7 +253,7 @@ class Store:
 
     def load_desk(self, desk_id: str) -> dict[str, Any] | None:
         rows = self._read("select content from desk where id = ?", desk_id)
-        return json.loads(rows[0]["content"]) if rows else None
+        return _desk(rows[0]["content"]) if rows else None
 
     def latest_desk(self) -> str | None:
         """The id of the desk that was saved last."""
@@ -317,8 +317,17 @@ _DELETE_UNUSED_NODES = """delete from node where id not in (
 def _forget_unused_data(db: sqlite3.Connection) -> None:
     old = db.execute("select id from data where saved < ? and id not in (select data_id from run)",
                      [time.time() - _UNUSED_FOR]).fetchall()
-    on_desks = {json.loads(row["content"]).get("data_id") for row in db.execute("select content from desk")}
+    on_desks = [_desk(row["content"]).get("data_id") for row in db.execute("select content from desk")]
     db.executemany("delete from data where id = ?", [[row["id"]] for row in old if row["id"] not in on_desks])
+
+
+def _desk(content: str) -> dict[str, Any]:
+    """Empty where the text is no object: everybody's data are looked for on all desks, one bad row must not stop it."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _totals(row: sqlite3.Row) -> Totals:

@@ -47,11 +47,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1: only this machine can reach it")
     parser.add_argument("--speed", type=_at_least_0, default=_usual_speed(),
                         help="simulated seconds per real second, 0 for no waiting (default: %(default)g)")
-    parser.add_argument("--seed", type=int, default=0, help="another one has faults hit other requests")
+    parser.add_argument("--seed", type=_whole, default=0, help="another one has faults hit other requests")
     for name, what in _SHARES.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=_share, default=0.0, metavar="SHARE",
                             help=f"share of {what}, for instance 0.1")
-    parser.add_argument("--requests-per-minute", type=int, default=0, metavar="N", help="more are answered 429")
+    parser.add_argument("--requests-per-minute", type=_whole, default=0, metavar="N", help="more are answered 429")
     parser.add_argument("--confused", action="store_true", help="an agent makes its last call again and again")
     return parser.parse_args(arguments)
 
@@ -65,6 +65,12 @@ def _usual_speed() -> float:
 
 def _at_least_0(text: str) -> float:
     return _number(text, float("inf"))
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 0 on")
+    return int(text)
 
 
 def _share(text: str) -> float:

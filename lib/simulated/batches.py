@@ -38,6 +38,7 @@ class Batch:
     created: float
     ends: float
     canceled: float | None = None       # when it was asked to stop
+    outcome: dict[str, int] | None = None   # once it has ended
     lines: list[bytes] | None = None    # the results, once worked out
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -177,37 +178,45 @@ def _told(batch: Batch, at: float, origin: str) -> dict[str, Any]:
 
 
 def _outcome(batch: Batch) -> dict[str, int]:
-    done = batch.requests[:batch.done()]
-    errored = sum(_problem(request["params"], batch.headers) is not None for request in done)
-    return {"succeeded": len(done) - errored, "errored": errored, "canceled": len(batch.requests) - len(done)}
+    if batch.outcome is None:
+        done = batch.requests[:batch.done()]
+        errored = sum(_problem(request["params"], batch.headers) is not None for request in done)
+        batch.outcome = {"succeeded": len(done) - errored, "errored": errored,
+                         "canceled": len(batch.requests) - len(done)}
+    return batch.outcome
 
 
 def _problem(params: dict[str, Any], headers: Mapping[str, str]) -> Refusal | None:
+    """What is wrong with one request; a few things do not go together with being in a batch."""
     if params.get("stream"):
         return invalid('"stream=True" is not supported in the Message Batches API')
+    if params.get("speed") == "fast":
+        return invalid('"speed" is not supported in the Message Batches API')
     if params.get("max_tokens") == 0:
         return invalid("max_tokens: 0 is not supported in the Message Batches API")
     return refusal(params, headers, "POST", MESSAGES)
 
 
 def _lines(room: Room, batch: Batch) -> Iterator[bytes]:
+    """The requests are worked on one after the other, so that a later one may read what an earlier one cached."""
     quiet = replace(room.conditions, rate_limited=0.0, overloaded=0.0, server_error=0.0, slow=0.0,
                     requests_per_minute=0)
     inside = Room(room.now, quiet)
     inside.cache = room.cache
-    answered = {request["custom_id"] for request in batch.requests[:batch.done()]}
-    for request in sorted(batch.requests, key=lambda r: sha256(r["custom_id"].encode()).digest()):
-        is_done = request["custom_id"] in answered
-        result = _result(inside, batch, request["params"]) if is_done else {"type": "canceled"}
-        yield as_json({"custom_id": request["custom_id"], "result": result}) + b"\n"
+    answered = batch.requests[:batch.done()]
+    step = (batch.ends - batch.created) / max(1, len(answered))
+    results = {request["custom_id"]: _result(inside, batch.headers, request["params"], batch.created + i * step)
+               for i, request in enumerate(answered)}
+    for id in sorted((request["custom_id"] for request in batch.requests), key=lambda id: sha256(id.encode()).digest()):
+        yield as_json({"custom_id": id, "result": results.get(id, {"type": "canceled"})}) + b"\n"
 
 
-def _result(room: Room, batch: Batch, params: dict[str, Any]) -> dict[str, Any]:
-    problem = _problem(params, batch.headers)
+def _result(room: Room, headers: Mapping[str, str], params: dict[str, Any], at: float) -> dict[str, Any]:
+    problem = _problem(params, headers)
     if problem:
         error = {"details": {"error_visibility": "user_facing"}, "type": problem.type, "message": problem.message}
         return {"type": "errored", "error": {"type": "error", "error": error, "request_id": None}}
-    reply: Reply = handle(params, batch.headers, room=room, at=batch.created)
+    reply: Reply = handle(params, headers, room=room, at=at)
     usage = {**reply.body["usage"], "service_tier": "batch"}
     return {"type": "succeeded", "message": {**reply.body, "usage": usage}}
 

@@ -42,7 +42,7 @@ class Conditions:
 
     def told(self) -> str:
         """What differs from the default, for instance "10 % rate limited, confused"; "" when nothing does."""
-        parts = [f"{share:.0%} {words}".replace("%", " %") for name, words in SHARES.items()
+        parts = [f"{share * 100:.3g} % {words}" for name, words in SHARES.items()
                  if (share := getattr(self, name))]
         parts += [f"at most {self.requests_per_minute:,} requests a minute"] if self.requests_per_minute else []
         parts += ["a confused model"] if self.confused else []

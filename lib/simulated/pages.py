@@ -14,19 +14,21 @@ def page(rows: Sequence[Mapping[str, Any]], query: Mapping[str, str]) -> dict[st
     """The page of `rows` (each with an `id`) that the query asks for, or why there is none."""
     limit, ids = query.get("limit", str(_USUAL)), [row["id"] for row in rows]
     after, before = query.get("after_id"), query.get("before_id")
-    if not limit.isdecimal():
+    try:
+        most = int(limit)
+    except ValueError:      # no number, or one of thousands of digits
         return invalid("limit: Input should be a valid integer, unable to parse string as an integer")
-    if not 1 <= int(limit) <= _MOST:
-        return invalid(f"limit: Input should be {'greater' if int(limit) < 1 else 'less'} than or equal to "
-                       f"{1 if int(limit) < 1 else _MOST}")
+    if not 1 <= most <= _MOST:
+        return invalid(f"limit: Input should be {'greater' if most < 1 else 'less'} than or equal to "
+                       f"{1 if most < 1 else _MOST}")
     for name, id in (("after_id", after), ("before_id", before)):
         if id and id not in ids:
             return invalid(f"{name}: '{id}' was not found")
     if before:
         whole = rows[:ids.index(before)]
-        shown = whole[-int(limit):]
+        shown = whole[-most:]
     else:
         whole = rows[ids.index(after) + 1:] if after else rows
-        shown = whole[:int(limit)]
+        shown = whole[:most]
     return {"data": list(shown), "has_more": len(whole) > len(shown),
             "first_id": shown[0]["id"] if shown else None, "last_id": shown[-1]["id"] if shown else None}

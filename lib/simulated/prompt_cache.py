@@ -95,10 +95,11 @@ class PromptCache:
             self._entries.move_to_end(key)
 
     def _write(self, key: bytes, lifetime: float, at: float, usable: float) -> None:
-        known = self._entries.get(key)
+        known, expires = self._entries.get(key), at + lifetime
         if known and at < known.expires:        # written by another request whose reply has not begun either
             lifetime, usable = max(lifetime, known.lifetime), min(usable, known.usable)
-        self._entries[key] = _Entry(lifetime, at + lifetime, usable)
+            expires = max(at + lifetime, known.expires)     # requests need not come in the order of their times
+        self._entries[key] = _Entry(lifetime, expires, usable)
         self._entries.move_to_end(key)
 
 
@@ -138,7 +139,7 @@ def _lives(request: Mapping[str, Any], rows: Sequence[_Row]) -> list[str]:
     can carry one."""
     lives = [_life(row.block) for row in rows]
     if automatic := request.get("cache_control"):
-        last = next((i for i in range(len(rows) - 1, -1, -1) if _can_carry_a_mark(rows[i].block)), None)
+        last = next((i for i in range(len(rows) - 1, -1, -1) if can_carry_a_mark(rows[i].block)), None)
         if last is not None:
             lives[last] = lives[last] or _ttl(automatic)
     return lives
@@ -159,7 +160,7 @@ def _ttl(mark: Mapping[str, Any]) -> str:
     return "1h" if mark.get("ttl") == "1h" else "5m"
 
 
-def _can_carry_a_mark(block: Mapping[str, Any]) -> bool:
+def can_carry_a_mark(block: Mapping[str, Any]) -> bool:
     kind = block.get("type")
     return kind not in ("thinking", "redacted_thinking") and not (kind == "text" and not block["text"].strip())
 

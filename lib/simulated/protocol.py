@@ -26,6 +26,7 @@ from lib.usage.tokens import CountedRequest, blocks_of, estimate_reply, estimate
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _REFUSAL_SECONDS = 0.2
+_ONE_SPEED = {"claude-opus-4-6": "standard"}        # takes the parameter and goes on as before
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _answered(request: dict[str, Any], seed: str, room: Room, at: float, slownes
     times = timing(speed, prompt.total - split.read, split.read, said.tokens, luck)
     first, whole = (round(slowness * seconds, 3) for seconds in times)
     room.cache.keep(prompt, split, at, at + first)
-    return Reply(200, _message(name, said, _usage(split, said), seed), whole, _headers(seed), first)
+    return Reply(200, _message(name, said, _usage(split, said, request), seed), whole, _headers(seed), first)
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -186,8 +187,9 @@ def _message(name: str, said: _Said, usage: dict[str, Any], seed: str) -> dict[s
             "stop_reason": said.stop_reason, "stop_sequence": said.stop_sequence, "usage": usage}
 
 
-def _usage(split: Split, said: _Said) -> dict[str, Any]:
+def _usage(split: Split, said: _Said, request: Mapping[str, Any]) -> dict[str, Any]:
     """The total input is input_tokens + cache_creation_input_tokens + cache_read_input_tokens, as the API counts."""
+    speed = _ONE_SPEED.get(request["model"], request.get("speed")) if request.get("speed") else None
     return {
         "input_tokens": split.fresh,
         "cache_creation_input_tokens": split.write_5m + split.write_1h,
@@ -195,7 +197,7 @@ def _usage(split: Split, said: _Said) -> dict[str, Any]:
         "cache_creation": {"ephemeral_5m_input_tokens": split.write_5m, "ephemeral_1h_input_tokens": split.write_1h},
         "output_tokens": said.tokens,
         "output_tokens_details": {"thinking_tokens": said.thinking},
-        "service_tier": "standard",
+        "service_tier": "standard", **({"speed": speed} if speed else {}),
     }
 
 

@@ -7,16 +7,18 @@ answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lib.models import MODELS
+from lib.models import model
 from lib.simulated.sense import sense
 from lib.simulated.shape import shape
 
 MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
 VERSIONS = ("2023-01-01", "2023-06-01", "2026-10-21")
+_BETA = re.compile(r"[a-z0-9-]+-\d{4}-?\d{2}-?\d{2}")       # how a beta is named; which ones there are is not checked
 _WRONG_KEY = "invalid"          # a key to try out what a wrong one gets
 
 
@@ -40,14 +42,15 @@ def refusal(request: Any, headers: Mapping[str, str] | None, method: str, path: 
     message = next(shape(request, counting=path == COUNT_TOKENS, newest=version == VERSIONS[-1]), None)
     if message:
         return invalid(message)
-    if request["model"] not in MODELS:
+    if not model(request["model"]).listed:
         return Refusal(404, "not_found_error", f"model: {request['model']}")
     message = next(sense(request), None)
     return invalid(message) if message else None
 
 
 def unwelcome(headers: Mapping[str, str]) -> Refusal | None:
-    """Why whoever sends these headers may not come in: no key, a wrong one, no version, an unknown one. Or None."""
+    """Why whoever sends these headers may not come in: no key, a wrong one, no version, an unknown one, a beta
+    that cannot be one. Or None."""
     key, bearer = headers.get("x-api-key", "").strip(), headers.get("authorization", "").removeprefix("Bearer").strip()
     if not (key or bearer):
         return Refusal(401, "authentication_error", "x-api-key header is required")
@@ -56,7 +59,16 @@ def unwelcome(headers: Mapping[str, str]) -> Refusal | None:
     version = headers.get("anthropic-version")
     if version is None:
         return invalid("anthropic-version: header is required")
-    return None if version in VERSIONS else invalid(f'anthropic-version: "{version}" is not a valid version')
+    if version not in VERSIONS:
+        return invalid(f'anthropic-version: "{version}" is not a valid version')
+    return _strange_betas(headers.get("anthropic-beta"))
+
+
+def _strange_betas(told: str | None) -> Refusal | None:
+    names = [] if told is None else [name.strip() for name in told.split(",")]
+    strange = ", ".join(f"`{name}`" for name in names if not _BETA.fullmatch(name))
+    return invalid(f"Unexpected value(s) {strange} for the `anthropic-beta` header. Please consult our documentation "
+                   "at docs.anthropic.com or try again without the header.") if strange else None
 
 
 def invalid(message: str) -> Refusal:

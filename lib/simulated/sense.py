@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lib.models import MODELS
-from lib.simulated import abilities
+from lib.models import model
+from lib.simulated.prompt_cache import can_carry_a_mark
 from lib.simulated.schema_limits import schema_limits
 from lib.simulated.thinking import genuine
 from lib.usage.tokens import blocks_of, estimate_request
 
-_PREFILL_ALLOWED = ("claude-haiku-4-5",)        # refused from 4.6 on
+_TAKE_SPEED = ("claude-fable-5-2", "claude-opus-5-5", "claude-opus-5", "claude-opus-4-6")
 _MOST_MARKS = 4
-_MOST_TOKENS_A_CHARACTER = 6                    # four bytes, a token each, times the factor of the newer tokenizer
 _BUDGET_HELP = ("Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/"
                 "extended-thinking#max-tokens-and-context-window-size")
 _DIRECTIVE = "the directive-only form (content: [] with output_config) is accepted at any position"
@@ -38,12 +37,14 @@ def sense(request: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _limits(request: Mapping[str, Any]) -> Iterator[str]:
-    known, limit = MODELS[request["model"]], request.get("max_tokens", 1)
+    known, limit = model(request["model"]), request.get("max_tokens", 1)
     if limit > known.max_output:
         yield (f"max_tokens: {limit} > {known.max_output}, which is the maximum allowed number of output tokens for "
                f"{known.id}")
     if limit == 0:
         yield from _warming(request)
+    if request.get("speed") == "fast" and known.id not in _TAKE_SPEED:
+        yield f"'{known.id}' does not support the `speed` parameter."
 
 
 def _warming(request: Mapping[str, Any]) -> Iterator[str]:
@@ -62,7 +63,7 @@ def _sampling(request: Mapping[str, Any]) -> Iterator[str]:
     """Only under an API version that still knows these fields."""
     given = {name: request[name] for name in ("temperature", "top_p", "top_k") if request.get(name) is not None}
     changed = [name for name, value in given.items() if name == "top_k" or value != 1]
-    if changed and not abilities.takes_sampling(request["model"]):
+    if changed and not model(request["model"]).sampling:
         yield f"`{changed[0]}` is deprecated for this model."
     if "temperature" in given and "top_p" in given:
         yield "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
@@ -73,12 +74,12 @@ def _sampling(request: Mapping[str, Any]) -> Iterator[str]:
 
 def _thinking(request: Mapping[str, Any]) -> Iterator[str]:
     name, kind = request["model"], _kind(request, "thinking")
-    accepted = abilities.thinking_types(name)
+    accepted = model(name).thinking
     if kind and kind not in accepted:
         yield _unsupported_thinking(kind, accepted)
     if kind == "enabled" and request["thinking"]["budget_tokens"] >= request.get("max_tokens", float("inf")):
         yield f"`max_tokens` must be greater than `thinking.budget_tokens`. {_BUDGET_HELP}"
-    if kind in ("enabled", "adaptive") and _forces_a_tool(request) and MODELS[name].forced_tools:
+    if kind in ("enabled", "adaptive") and _forces_a_tool(request) and model(name).forced_tools:
         yield "Thinking may not be enabled when tool_choice forces tool use."
 
 
@@ -97,7 +98,7 @@ def _unsupported_thinking(kind: str, accepted: tuple[str, ...]) -> str:
 
 def _effort(request: Mapping[str, Any]) -> Iterator[str]:
     name, effort = request["model"], (request.get("output_config") or {}).get("effort")
-    levels, kind = abilities.efforts(name), _kind(request, "thinking")
+    levels, kind = model(name).efforts, _kind(request, "thinking")
     if effort and not levels:
         yield "This model does not support the effort parameter."
     if effort and effort not in levels:
@@ -118,7 +119,7 @@ def _tools(request: Mapping[str, Any]) -> Iterator[str]:
         yield "tools: Tool names must be unique."
     if kind and kind != "none" and not tools:
         yield "tool_choice may only be specified while providing tools."
-    if _forces_a_tool(request) and not MODELS[name].forced_tools:
+    if _forces_a_tool(request) and not model(name).forced_tools:
         yield 'tool_choice: type "tool" and "any" are not supported for this model.'
     if kind == "tool" and request["tool_choice"]["name"] not in names:
         yield f"Tool '{request['tool_choice']['name']}' not found in provided tools"
@@ -154,7 +155,7 @@ def _system_turns(model_id: str, messages: list[dict]) -> Iterator[str]:
     roles = [message["role"] for message in messages]
     if "system" not in roles:
         return
-    if not abilities.takes_system_turns(model_id):
+    if not model(model_id).system_turns:
         yield "role 'system' is not supported on this model"
     for i, role in enumerate(roles):
         if role != "system":
@@ -280,7 +281,7 @@ def _joined(messages: list[dict]) -> list[tuple[int, str, list[tuple[str, dict]]
 def _end(model_id: str, last: dict) -> Iterator[str]:
     if last["role"] != "assistant":
         return
-    if model_id not in _PREFILL_ALLOWED:
+    if not model(model_id).prefill:
         yield "This model does not support assistant message prefill. The conversation must end with a user message."
     text = next((b["text"] for b in reversed(blocks_of(last["content"])) if b["type"] == "text"), "")
     if text != text.rstrip():
@@ -288,9 +289,8 @@ def _end(model_id: str, last: dict) -> Iterator[str]:
 
 
 def _length(request: Mapping[str, Any]) -> Iterator[str]:
-    """Counted only where the text is long enough to matter."""
-    window = MODELS[request["model"]].window
-    if len(str(request)) * _MOST_TOKENS_A_CHARACTER > window and (tokens := estimate_request(request)) > window:
+    window, tokens = model(request["model"]).window, estimate_request(request)
+    if tokens > window:
         yield f"prompt is too long: {tokens} tokens > {window} maximum"
 
 
@@ -313,7 +313,7 @@ def _marks(request: Mapping[str, Any]) -> Iterator[str]:
 
 def _automatic_mark(request: Mapping[str, Any], marked: list[tuple[str, str]]) -> Iterator[str]:
     """The mark on the request stands for one on the last block that can carry one: it joins `marked`."""
-    target = next((block for _, block in reversed(list(_cacheable(request))) if _can_carry_a_mark(block)), {})
+    target = next((block for _, block in reversed(list(_cacheable(request))) if can_carry_a_mark(block)), {})
     ttl = _ttl(request)
     if not target.get("cache_control"):
         marked.append(("", ttl))
@@ -333,10 +333,6 @@ def _cacheable(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, A
             for k, inner in enumerate(blocks_of(block.get("content")) if block["type"] == "tool_result" else ()):
                 yield f"messages.{i}.content.{j}.tool_result.content.{k}.", inner
             yield f"messages.{i}.content.{j}.", block
-
-
-def _can_carry_a_mark(block: Mapping[str, Any]) -> bool:
-    return not _is_thought(block) and not (block["type"] == "text" and not block["text"].strip())
 
 
 def _system_blocks(request: Mapping[str, Any]) -> list[Any]:

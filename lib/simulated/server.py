@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
 from lib.simulated.conditions import Conditions
 from lib.simulated.room import Room
-from lib.simulated.wire import MEGABYTE, Answer, allowed_methods, answer, most_bytes
+from lib.simulated.wire import MEGABYTE, Answer, allowed_methods, answer, broken, most_bytes
 
 _MOST_SWALLOWED = 512 * MEGABYTE        # of a body that is too large
 _PIECE = MEGABYTE
@@ -37,6 +39,7 @@ class SimulatedServer(ThreadingHTTPServer):
         self.monotonic = monotonic
         self._zero, self._began = monotonic(), time.time()
         self.room = Room(self.now, conditions)
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
             super().__init__((host, port), _Handler)
         except OSError as error:
@@ -65,8 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
         started = self.server.monotonic()
         try:
             body = self._body()
-        except ValueError:          # a length that is no number
-            self.close_connection = True
+        except ValueError:          # a length that is no number, a host that is no name
             self.send_error(400)
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -76,7 +78,11 @@ class _Handler(BaseHTTPRequestHandler):
     do_POST = do_DELETE = do_HEAD = do_PUT = do_PATCH = do_GET
 
     def do_OPTIONS(self) -> None:
-        methods = allowed_methods(urlsplit(self._url()).path)
+        try:
+            methods = allowed_methods(urlsplit(self._url()).path)
+        except ValueError:
+            self.send_error(400)
+            return
         if methods:
             self._start(204, {"allow": ", ".join((*methods, "OPTIONS"))})
         else:
@@ -98,21 +104,33 @@ class _Handler(BaseHTTPRequestHandler):
         if length <= most:
             return self.rfile.read(length)
         self.close_connection = length > _MOST_SWALLOWED
-        left = min(length, _MOST_SWALLOWED)
-        while left > 0 and (piece := self.rfile.read(min(left, _PIECE))):
-            left -= len(piece)
+        for _ in self._pieces(min(length, _MOST_SWALLOWED)):
+            pass
         return None
 
     def _chunks(self, most: int) -> bytes | None:
         kept = bytearray()
         while size := int(self.rfile.readline().split(b";")[0], 16):
-            piece = self.rfile.read(size)
+            if size < 0:
+                raise ValueError(size)
+            for piece in self._pieces(size):
+                if len(kept) <= most:
+                    kept += piece
             self.rfile.readline()
-            if len(kept) <= most:
-                kept += piece
         while self.rfile.readline().strip():
             pass
         return bytes(kept) if len(kept) <= most else None
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        """So many bytes of the body, never all at once; fewer where the sender stops."""
+        while size > 0 and (piece := self.rfile.read(min(size, _PIECE))):
+            size -= len(piece)
+            yield piece
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no request at all is refused in JSON too. Nothing more can be read from such a connection."""
+        self.close_connection = True
+        self._send(broken(code, message or HTTPStatus(code).phrase), self.server.monotonic())
 
     def _send(self, sent: Answer, started: float) -> None:
         chunked = sent.is_stream and self.request_version != "HTTP/1.0"
@@ -139,6 +157,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("connection", "close")
         self.end_headers()
 
     def _write(self, data: bytes) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from lib.simulated.abilities import EFFORTS, THINKING
+from lib.models import EFFORTS, THINKING
+from lib.usage.tokens import blocks_of
 
 _SAMPLING = ("temperature", "top_k", "top_p")
 _FIELDS = frozenset(
@@ -23,6 +24,7 @@ _COUNTED = _FIELDS - {"container", "diagnostics", "inference_geo", "max_tokens",
 _MOST_MESSAGES = 100_000
 _ROLES = ("user", "assistant", "system")
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _SCHEMA_HELP = ("JSON schema is invalid. It must match JSON Schema draft 2020-12 "
                 "(https://json-schema.org/draft/2020-12). Learn more about tool use at "
@@ -241,6 +243,8 @@ def _text_block(inside: str, block: Mapping[str, Any]) -> Iterator[str]:
 
 def _call(inside: str, block: Mapping[str, Any]) -> Iterator[str]:
     yield from _text(inside, block, "id")
+    if not _CALL_ID.fullmatch(block["id"]):
+        yield f"{inside}.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
     if not _TOOL_NAME.fullmatch(str(block.get("name", ""))):
         yield f"{inside}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
     if not isinstance(block.get("input"), dict):
@@ -255,6 +259,16 @@ def _result(inside: str, block: Mapping[str, Any]) -> Iterator[str]:
         yield f"{inside}.content: Input should be a valid list"
     for k, inner in enumerate(content if isinstance(content, list) else ()):
         yield from _block(f"{inside}.content.{k}", inner, _IN_RESULTS)
+    if block.get("is_error"):
+        yield from _failure(inside, blocks_of(content))
+
+
+def _failure(inside: str, content: list[Any]) -> Iterator[str]:
+    """What went wrong has to be said, in words."""
+    if not content:
+        yield f"{inside}: content cannot be empty if `is_error` is true"
+    if any(block["type"] != "text" for block in content):
+        yield f"{inside}: all content must be type `text` if `is_error` is true"
 
 
 def _thought(inside: str, block: Mapping[str, Any]) -> Iterator[str]:
@@ -321,8 +335,7 @@ def _tools(tools: Any) -> Iterator[str]:
         where = f"tools.{i}.custom"
         if not isinstance(tool, dict):
             yield f"{where}: Input should be a valid dictionary"
-        if not isinstance(tool.get("name"), str):
-            yield f"{where}.name: Field required"
+        yield from _text(where, tool, "name")
         yield from _mark(f"{where}.cache_control", tool)
         if tool.get("type") in (None, "custom"):
             yield from _custom_tool(where, tool)

@@ -12,7 +12,6 @@ from typing import Any
 from lib.models import model
 from lib.usage.tokens import CHARACTERS_A_THINKING_TOKEN, estimate_reply
 
-_DEFAULT_EFFORT = {"claude-haiku-5-5": "medium", "claude-opus-5-5": "medium"}      # "high" for every other model
 _EFFORTS = {"low": 0.5, "medium": 1.0, "high": 2.0, "xhigh": 4.0, "max": 8.0}
 _BASE = 25              # tokens of thinking at medium effort, and half of what the text will take
 _LOW_THINKS = 0.3       # share of replies with any thinking where the effort is low
@@ -53,7 +52,7 @@ def genuine(block: Mapping[str, Any]) -> bool:
 def effort_of(request: Mapping[str, Any]) -> str:
     """The effort a request asks for, or the model's own."""
     effort = (request.get("output_config") or {}).get("effort")
-    return effort if effort in _EFFORTS else _DEFAULT_EFFORT.get(request["model"], "high")
+    return effort if effort in _EFFORTS else model(request["model"]).effort
 
 
 def _thinks(request: Mapping[str, Any]) -> bool:
@@ -75,8 +74,7 @@ def _budget(request: Mapping[str, Any]) -> float:
 
 
 def _display(request: Mapping[str, Any]) -> str:
-    usual = "omitted" if model(request["model"]).tokenizer == "4.7" else "summarized"
-    return (request.get("thinking") or {}).get("display") or usual
+    return (request.get("thinking") or {}).get("display") or model(request["model"]).thinking_display
 
 
 def _sign(text: str, tokens: int, seed: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import httpx2
@@ -33,13 +33,13 @@ class SimulatedTransport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         started = self._now()
-        body = request.read()
-        sent = answer(self._room, request.method, str(request.url), request.headers, body, _at(request), self._wait)
+        headers = dict(request.headers.items())     # each look into the original goes through all of them
+        sent = answer(self._room, request.method, str(request.url), headers, request.read(), _at(headers), self._wait)
         if sent.is_stream:
             return httpx2.Response(sent.status, headers=sent.headers, request=request,
                                    stream=_Stream(self._parts(sent, started)))
-        headers = {**sent.headers, "simulated-seconds": f"{sent.seconds:.3f}"}
-        return httpx2.Response(sent.status, headers=headers, content=b"".join(self._parts(sent, started)),
+        told = {**sent.headers, "simulated-seconds": f"{sent.seconds:.3f}"}
+        return httpx2.Response(sent.status, headers=told, content=b"".join(self._parts(sent, started)),
                                request=request)
 
     def _parts(self, sent: Answer, started: float) -> Iterator[bytes]:
@@ -56,6 +56,6 @@ class _Stream(httpx2.SyncByteStream):
         return self._parts
 
 
-def _at(request: httpx2.Request) -> float | None:
-    told = request.headers.get("simulated-at")
+def _at(headers: Mapping[str, str]) -> float | None:
+    told = headers.get("simulated-at")
     return None if told is None else float(told)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isinf
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -24,6 +26,8 @@ _USUALLY_MOST_BYTES = 32 * MEGABYTE
 _TOO_LARGE = {"error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}
 _LOOK_UP_SECONDS = 0.1
 _POLL_AGAIN = 10                        # seconds, told while a batch is in progress
+_DEEPEST = 200                          # levels of a body
+_ESCAPE = re.compile(r"\\(?:(u[dD][89abAB]..)(\\u[dD][c-fC-F]..)?|(u[dD][c-fC-F]..)|.)")     # of JSON text
 
 
 @dataclass(frozen=True)
@@ -55,15 +59,12 @@ def answer(room: Room, method: str, target: str, headers: Mapping[str, str], bod
     if method == "GET" or method == "DELETE" or path.endswith("/cancel"):
         return _looked_up(room, method, path, dict(parse_qsl(url.query)), at, _origin(url))
     try:
-        content = json.loads(body or b"{}", parse_constant=_no_number)
+        content = _content(body or b"{}")
     except (ValueError, RecursionError) as reason:
         return _whole(not_json(str(reason)))
     if path == BATCHES:
         return _told(batches.create(room, content, headers, at, _origin(url), wait), path)
-    try:
-        return _message(room, content, headers, path, at)
-    except RecursionError:
-        return _whole(not_json("nested too deeply"))
+    return _message(room, content, headers, path, at)
 
 
 def most_bytes(path: str) -> int:
@@ -140,9 +141,50 @@ def _whole(reply: Reply) -> Answer:
     return Answer(reply.status, headers, [(reply.seconds, as_json(reply.body))], reply.seconds)
 
 
+def broken(status: int, message: str) -> Answer:
+    """The answer to what is no HTTP request to the API at all."""
+    return _whole(refused(Refusal(status, "invalid_request_error", message), seed_of(message, "")))
+
+
+def _content(body: bytes) -> Any:
+    """What the JSON says. As for the API, half a surrogate pair, a number too large to hold and a nesting too deep to
+    follow are none."""
+    text = body.decode()
+    content = _DECODER.decode(text)
+    for escape in _ESCAPE.finditer(text) if "\\ud" in text or "\\uD" in text else ():
+        high, low, alone = escape.groups()
+        if high and not low:
+            raise json.JSONDecodeError("no low surrogate in string", text, escape.end())
+        if alone:
+            raise json.JSONDecodeError("invalid high surrogate in string", text, escape.start())
+    if text.count("{") + text.count("[") > _DEEPEST and _is_deeper(content, _DEEPEST):
+        raise ValueError("recursion limit reached")
+    return content
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    inside = [value]
+    for _ in range(levels):
+        inside = [inner for outer in inside if isinstance(outer, dict | list)
+                  for inner in (outer.values() if isinstance(outer, dict) else outer)]
+        if not inside:
+            return False
+    return True
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError("number is infinity when parsed as double")
+    return number
+
+
 def _origin(url: Any) -> str:
     return f"{url.scheme}://{url.netloc}" if url.netloc else ""
 
 
 def _no_number(name: str) -> None:
     raise ValueError(f"unexpected {name}")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_number)

@@ -13,7 +13,6 @@ from lib.client.caching import OFF
 from lib.design import Design
 from lib.models import model
 from lib.simulated import latency
-from lib.simulated.thinking import effort_of
 from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL
 from lib.task.problems import problems
 from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
@@ -105,9 +104,10 @@ def _pipeline(design: Design, tickets: TicketSet) -> list[_Calls]:
 
 def _reply(model_id: str, text: float) -> float:
     """Output tokens of a reply with so many of text, thinking included."""
-    if not model(model_id).thinks:
+    known = model(model_id)
+    if not known.thinks:
         return text
-    return text + (THOUGHT + text / 2) * (HIGH_EFFORT if effort_of({"model": model_id}) == "high" else 1)
+    return text + (THOUGHT + text / 2) * (HIGH_EFFORT if known.effort == "high" else 1)
 
 
 def _cached(calls: _Calls, caching: str, fixed: float) -> list[_Calls]:

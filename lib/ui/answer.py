@@ -69,6 +69,9 @@ def _head(shape: str, report: Report | None) -> None:
         if report.partial:
             st.badge("partial", icon=":material/incomplete_circle:", color="red",
                      help="The run did not get to its end: this is what was known by then.")
+        elif failed := _failed_checks(report):
+            st.badge(f"✕ {', '.join(failed)}", color="red", help="Code checked the answer against the data, and this "
+                                                                "did not pass. The tab Checks says how.")
     if report.partial:
         st.text(visible(report.partial))
     if note := compare.no_repeats(report):
@@ -161,6 +164,11 @@ def _checks(shape: str, report: Report) -> None:
                      key=f"failed_{shape}", column_config={"why": st.column_config.TextColumn(width="large")})
 
 
+def _failed_checks(report: Report) -> list[str]:
+    """The names of the checks that failed, each once."""
+    return list(dict.fromkeys(c.name for c in report.checks if not c.passed and not _is_gap(c)))
+
+
 def _is_gap(check: Check) -> bool:
     """Whether it tells of the data and not of the model: which customers a database lacks is nobody's answer."""
     return check.name == "customers in the database" and not check.passed
@@ -212,12 +220,14 @@ def _group_before(run: Run) -> list[Run]:
 
 
 def _effect(before: Run | None, run: Run, same_data: bool) -> None:
-    """Nothing for a run that did not get to its end: its sums say nothing of the edit."""
-    if before is None:
+    """No figures for a run that did not get to its end: its sums say nothing of the edit."""
+    if before is None or state.is_active(run):
         return
     old, new = live.outcome(before), live.outcome(run)
     if old.complete and new.complete:
         st.text(compare.difference(old, new, same_data))
+    else:
+        st.text(f"{run.shape}: {'this run' if old.complete else 'the run before'} has no whole answer to compare")
 
 
 def _value(design: Design, field: str) -> Any:

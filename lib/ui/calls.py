@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +26,14 @@ HELP = {
     "thinking": "Output tokens that the model spent on thinking; billed as output.",
     "attempts": "Times the request was sent: what is refused with 429, 500 or 529 is sent again after a wait. Refused "
                 "attempts cost nothing; the seconds count them and the waits.",
-    "note": "asked again: the reply was not what was asked for and was sent back with the reason. Both are paid.",
+    "note": "asked again: the reply was not what was asked for and was sent back with the reason. Both are paid. "
+            "tool error: a tool it asked for gave an error instead of a result; the turn after reads the error.",
+    "outcome": "Of a label call the cause that the answer gives its ticket; of a turn the tools it asked for, whose "
+               "results are in the request of the turn after.",
 }
 SILENT = {      # what says nothing; a column that holds only that is left out
-    "cache write": (0,), "cache read": (0,), "thinking": (0, None), "attempts": (1,), "note": ("",), "error": ("",)}
+    "cache write": (0,), "cache read": (0,), "thinking": (0, None), "attempts": (1,), "note": ("",), "error": ("",),
+    "outcome": ("",)}
 STOPS = {
     "end_turn": "the model was done", "tool_use": "it asks for a tool", "max_tokens": "cut off at the longest reply",
     "stop_sequence": "it wrote a stop sequence", "refusal": "it refused", "pause_turn": "it will go on when asked to",
@@ -44,6 +49,8 @@ class Row:
     call: CallRow
     number: int
     again: bool     # its reply was rejected, and the same was asked once more
+    outcome: str = ""       # the cause of a label call's ticket, or the tools that a turn asked for
+    tool_errors: int = 0    # how many of these tools gave an error
 
 
 def calls(runs: list[Run]) -> None:
@@ -68,8 +75,9 @@ def calls(runs: list[Run]) -> None:
 
 def _numbered(run: Run) -> list[Row]:
     ordered = sorted(state.calls(run.id), key=lambda c: (c.started, c.id))
-    again = _asked_again(run, ordered)
-    return [Row(run, call, number, call.id in again) for number, call in enumerate(ordered, start=1)]
+    again, outcomes = _asked_again(run, ordered), _asked_for(run, ordered) or _causes(run, ordered)
+    return [Row(run, call, number, call.id in again, *outcomes.get(call.id, ()))
+            for number, call in enumerate(ordered, start=1)]
 
 
 def _asked_again(run: Run, ordered: list[CallRow]) -> set[int]:
@@ -91,6 +99,39 @@ def _sends_back(call: CallRow) -> bool:
     return call.step != "merge" or len(state.store().exchange(call.id)[0].get("messages", [])) > 1
 
 
+def _asked_for(run: Run, ordered: list[CallRow]) -> dict[int, tuple[str, int]]:
+    """Id of an agent's turn -> the tools it asked for, and how many of them gave an error.
+
+    The last request repeats every turn before it, so one look into the store tells of all.
+    """
+    turns = [call for call in ordered if not call.error] if run.shape == "agent" else []
+    if not turns:
+        return {}
+    request, reply = state.store().exchange(turns[-1].id)
+    said = [*request.get("messages", []), *filter(None, [reply])]
+    inside = [block for message in said for block in blocks(message)]
+    failed = {get(b, "tool_use_id") for b in inside if get(b, "type") == "tool_result" and get(b, "is_error")}
+    asked = [[b for b in blocks(m) if get(b, "type") == "tool_use"] for m in said if get(m, "role") == "assistant"]
+    return {call.id: (_uses(uses), sum(get(use, "id") in failed for use in uses))
+            for call, uses in zip(turns, asked, strict=False)}
+
+
+def _causes(run: Run, ordered: list[CallRow]) -> dict[int, tuple[str, int]]:
+    """Id of a label call -> the cause that its ticket has in the answer."""
+    found = live.report(run)
+    labels = found.labels if found else {}
+    return {call.id: (visible(labels[call.subject]), 0) for call in ordered
+            if call.step == "label" and call.subject in labels}
+
+
+def _uses(uses: list[Any]) -> str:
+    """"read_ticket: T-1004" for one with one short argument, else "read_ticket × 8, tally"."""
+    names = Counter(str(get(use, "name", "")) for use in uses)
+    told = ", ".join(name + (f" × {count}" if count > 1 else "") for name, count in names.items())
+    given = list(get(uses[0], "input", {}).values()) if len(uses) == 1 else []
+    return visible(fmt.cut(f"{told}: {given[0]}" if len(given) == 1 and isinstance(given[0], str) else told))
+
+
 def _filtered(rows: list[Row]) -> list[Row]:
     shapes = list(dict.fromkeys(r.run.shape for r in rows))
     steps = list(dict.fromkeys(r.call.step for r in rows if r.call.step not in shapes))
@@ -109,6 +150,10 @@ def _counts(rows: list[Row]) -> str:
     parts = [plural(len(rows), "call"), f"{failed:,} failed" if failed else "no call failed"]
     if again:
         parts.append(f"{plural(again, 'reply', 'replies')} rejected and asked again")
+    if cut := sum(r.call.stop_reason == "max_tokens" for r in rows):
+        parts.append(f"{plural(cut, 'reply', 'replies')} cut off at max_tokens")
+    if refused := sum(r.tool_errors for r in rows):
+        parts.append(f"{plural(refused, 'tool call')} gave an error")
     if repeated := sum(max(r.call.attempts - 1, 0) for r in rows):
         parts.append(f"{plural(repeated, 'attempt')} failed at a busy or broken server and sent again")
     return " · ".join(parts)
@@ -137,11 +182,13 @@ def _table(rows: list[Row]) -> Row | None:
 def _cells(row: Row, priced: bool) -> dict[str, Any]:
     call = row.call
     return {
-        "#": row.number, "shape": row.run.shape, "step": call.step, "about": call.subject, "seconds": call.seconds,
-        "stop reason": call.stop_reason or ("error" if call.error else "none"), "fresh input": call.fresh,
+        "#": row.number, "shape": row.run.shape, "step": call.step, "about": call.subject, "outcome": row.outcome,
+        "seconds": call.seconds, "stop reason": call.stop_reason or ("error" if call.error else "none"),
+        "fresh input": call.fresh,
         "cache write": _sum(call.write_5m, call.write_1h), "cache read": call.cache_read, "output": call.output,
         "thinking": call.thinking, "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts,
-        "note": "asked again" if row.again else "", "error": visible(call.error or ""),
+        "note": ", ".join(["asked again"] * row.again + ["tool error"] * bool(row.tool_errors)),
+        "error": visible(call.error or ""),
     }
 
 
@@ -166,6 +213,7 @@ def _columns(priced: bool) -> dict[str, Any]:
             "#": column.NumberColumn("#", width="small", help="Number of the call within its run, by when it began."),
             "stop reason": column.TextColumn("stop reason", help=HELP["stop"]),
             "attempts": column.NumberColumn("attempts", help=HELP["attempts"]),
+            "outcome": column.TextColumn("outcome", help=HELP["outcome"]),
             "note": column.TextColumn("note", help=HELP["note"])}
 
 

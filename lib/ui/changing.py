@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from lib.errors import InputError
 from lib.tickets import Ticket, TicketSet, combine
 from lib.ui import state
 
@@ -34,7 +35,8 @@ def rewrite(page: str, number: int) -> None:
         st.text_input("Subject", ticket.subject, key=f"{place}.subject")
         st.text_area("Text", ticket.body, key=f"{place}.body", height=230)
         st.form_submit_button("Use these words", icon=":material/edit:", key=f"{place}.save", on_click=_rewrite,
-                              args=(place, number), help="The changed tickets become the data of the next run.")
+                              args=(place, number, ticket.key),
+                              help="The changed tickets become the data of the next run.")
 
 
 def start_at() -> int:
@@ -48,6 +50,7 @@ def start_at() -> int:
 
 @state.told
 def _inject() -> None:
+    state.look_again()
     tickets, added = state.data().tickets, state.injected()
     if any(ticket.id in tickets.by_key for ticket in added.tickets):
         return      # a second click, or another tab was first
@@ -57,9 +60,13 @@ def _inject() -> None:
 
 
 @state.told
-def _rewrite(place: str, number: int) -> None:
+def _rewrite(place: str, number: int, key: str) -> None:
+    """What another tab changed meanwhile stays, unless it is the same ticket."""
+    state.look_again()
     tickets = state.data().tickets
-    old = tickets.tickets[number - 1]
+    old = next(iter(tickets.tickets[number - 1:number]), None)
+    if old is None or old.key != key:
+        raise InputError("Other data were chosen in another tab meanwhile. Nothing was changed.")
     new = replace(old, subject=st.session_state[f"{place}.subject"].strip(), body=st.session_state[f"{place}.body"])
     if new != old:
         _use(_with(tickets, number, new), number)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
+from math import isclose
 
 from lib.phrases import plural
 from lib.runs.store import CallRow
@@ -92,6 +93,8 @@ def _effort(pipeline: Outcome, agent: Outcome) -> str:
     tokens = f"The agent sent {_factor(agent.input / pipeline.input)} the tokens of the pipeline"
     if pipeline.usd and agent.usd is not None and not pipeline.unpriced and not agent.unpriced:
         return f"{tokens} and cost {_factor(agent.usd / pipeline.usd)} as much"
+    if pipeline.usd is None and agent.usd is None:
+        return tokens       # "no price" stands beside each figure
     return f"{tokens} (not every call has a price)"
 
 
@@ -103,7 +106,8 @@ def _same(left: Report, right: Report) -> str:
     same = sum(1 for a, b in pairs(left, right) if a and b)
     if same == len(left.causes) == len(right.causes):
         return f"the same {_causes(same)}"
-    return f"an answer that shares {_number(same)} of {_causes(max(len(left.causes), len(right.causes)))}"
+    most = max(len(left.causes), len(right.causes))
+    return f"an answer that shares {_number(same) if same else 'none'} of {_causes(most)}"
 
 
 def _counts(report: Report) -> str:
@@ -114,7 +118,7 @@ def _counts(report: Report) -> str:
     if len(claimed) == 1:
         return f"its one count {'matches' if right else 'does not match'} the data"
     if right == len(claimed):
-        return f"all {right} counts match the data"
+        return f"{'both' if right == 2 else f'all {right}'} counts match the data"
     return f"{right or 'none'} of its {len(claimed)} counts {'matches' if right == 1 else 'match'} the data"
 
 
@@ -155,7 +159,7 @@ def _change(what: str, old: Sum, new: Sum, show: Show) -> str:
     shown = f"{fmt.at_least(show(was), was_without)} → {fmt.at_least(show(now), now_without)}"
     if was is None or now is None or was_without or now_without:
         return f"{what} {shown}"
-    if was == now:
+    if isclose(was, now):       # the same dollars added up in another order
         return f"{what} unchanged ({show(now)})"
     share = f" ({(now - was) / was:+.0%})" if was and abs(now - was) >= 0.005 * was else ""
     return f"{what} {shown}{share}"

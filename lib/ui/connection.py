@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -12,6 +12,7 @@ import streamlit as st
 from lib.client import base_url
 from lib.errors import BaseUrlRefused
 from lib.models import MODELS
+from lib.runs.job import SIMULATED_ANSWERS
 from lib.runs.store import Run
 from lib.ui import outside, simulation, state
 
@@ -21,11 +22,11 @@ COLOURS = {"simulated": "gray", "live": "green", "server": "violet"}
 
 @dataclass(frozen=True)
 class Choice:
-    """A way to answer. `connect` is called in the run's own thread."""
+    """A way to answer. `connect` is called in the run's own thread, for a resumed run with the number of its calls."""
 
     source: str
     name: str
-    connect: Callable[[], Any]
+    connect: Callable[..., Any]
     problem: str = ""       # why it cannot be used yet
     priced: bool = True     # Anthropic's list prices hold for what it answers
     conditions: str = ""    # what the simulated API is told to do, in words
@@ -42,16 +43,17 @@ def choice() -> Choice:
 def _simulated() -> Choice:
     settings, speed, conditions = state.settings(), simulation.speed(), simulation.conditions()
 
-    def connect() -> Any:
+    def connect(made: int = 0) -> Any:
         from lib.client.connect import connect_simulated
-        return connect_simulated(settings, speed, conditions=conditions)
+        # the same seed would let the very attempts fail again that ended the run
+        return connect_simulated(settings, speed, conditions=replace(conditions, seed=conditions.seed + made))
     return Choice("simulated", "simulated", connect, conditions=simulation.told())
 
 
 def _live() -> Choice:
     settings, key = state.settings(), _now()["key"] or (_now()["use_environment"] and _key_of_environment())
 
-    def connect() -> Any:
+    def connect(made: int = 0) -> Any:
         from lib.client.connect import connect_api
         return connect_api(settings, key)
     problem = "" if key else "The Anthropic API needs a key: open the badge at the top right."
@@ -62,7 +64,7 @@ def _server() -> Choice:
     settings, key, strangers = state.settings(), _now()["server_key"], state.shared()
     url, problem = _address()
 
-    def connect() -> Any:
+    def connect(made: int = 0) -> Any:
         from lib.client.connect import connect_server
         if strangers:
             outside.refuse_inside(url, settings.base_url)
@@ -109,9 +111,10 @@ def why_not_resumed(run: Run) -> str:
 def picker(page: str) -> None:
     """The badge as a popover: who answers, and its settings. On the Run page faults and time stand beside it."""
     now = _now()
+    beside = st.container(width="content")      # always there: the badge stays in its place and open when it is used
     if now["kind"] == "simulated" and page == "run":
-        with st.popover("Faults & time", icon=":material/tune:", key=f"{page}.faults",
-                        help="refusals, slow calls, a confused model, other speeds: on demand"):
+        with beside, st.popover("Faults & time", icon=":material/tune:", key=f"{page}.faults",
+                                help="refusals, slow calls, a confused model, other speeds: on demand"):
             simulation.faults_form(page)
     with st.popover(KINDS[now["kind"]], icon=":material/cable:", help="who answers the calls"):
         _remembered(st.radio, "Who answers?", page, "kind", options=list(KINDS), format_func=KINDS.get,
@@ -130,7 +133,7 @@ def origin(runs: list[Run]) -> None:
         return
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         badge(runs[0].source)
-        if runs[0].source == "simulated":
+        if any(run.source == "simulated" or run.conditions == SIMULATED_ANSWERS for run in runs):
             st.caption(simulation.MEANS, width="stretch")
 
 

@@ -5,6 +5,7 @@ What a person sets is kept on the desk; what they leave alone is as the settings
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +42,7 @@ PACE = ("tokens a second", "How fast a reply is written once it has begun, think
 def speed() -> float:
     """Simulated seconds that pass in a real one; 0: nobody waits."""
     chosen = _kept().get("speed")
-    return chosen if isinstance(chosen, float) and chosen >= 0 else state.settings().speed
+    return chosen if isinstance(chosen, float) and 0 <= chosen < math.inf else state.settings().speed
 
 
 def conditions() -> Conditions:
@@ -94,7 +95,7 @@ def _share(page: str, name: str, label: str, help: str, share: float) -> None:
 
 def _whole(page: str, name: str, label: str, help: str, number: int) -> None:
     _field(st.number_input, page, name, label, lambda typed: _keep(**{name: typed}), min_value=0, max_value=10**9,
-           value=number, width=150, help=help)
+           value=min(number, 10**9), width=150, help=help)
 
 
 def _pace(page: str, now: Conditions, size: str) -> None:
@@ -102,10 +103,10 @@ def _pace(page: str, now: Conditions, size: str) -> None:
     (first_label, first_help), (pace_label, pace_help) = FIRST, PACE
     _field(st.number_input, page, f"{size}.first", f"{size.capitalize()}: {first_label}",
            lambda seconds: _keep_speed(size, first=seconds), min_value=0.0, max_value=3_600.0, step=0.5, format="%g",
-           value=float(first), help=first_help.format(SIZES[size]))
+           value=min(float(first), 3_600.0), help=first_help.format(SIZES[size]))
     _field(st.number_input, page, f"{size}.pace", f"{size.capitalize()}: {pace_label}",
-           lambda tokens: _keep_speed(size, per_token=1 / tokens), min_value=0.1, max_value=1e6, step=10.0,
-           format="%g", value=round(1 / max(per_token, 1e-6), 3), help=pace_help.format(SIZES[size]))
+           lambda tokens: _keep_speed(size, per_token=1 / tokens), min_value=0.01, max_value=1e6, step=10.0,
+           format="%g", value=max(0.01, round(1 / max(per_token, 1e-6), 3)), help=pace_help.format(SIZES[size]))
 
 
 def _field(widget: Callable[..., Any], page: str, name: str, label: str, keep: Callable[[Any], None],
@@ -136,14 +137,18 @@ def _kept() -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in known} if isinstance(found, dict) else {}
 
 
+@state.told
 def _keep(**changes: Any) -> None:
-    """Only what differs from the server's own settings is kept."""
+    """Only what differs from the server's own settings is kept. What another tab changed meanwhile stays."""
+    state.look_again()
     usual = {**_by_settings(), "speed": state.settings().speed}
     now = {**_kept(), **changes}
     state.keep(simulation={name: value for name, value in now.items() if value != usual[name]})
 
 
+@state.told
 def _keep_speed(size: str, **changes: float) -> None:
+    state.look_again()
     speeds = conditions().to_dict()["speeds"]
     first, per_token = speeds[size]
     new = {"first": first, "per_token": per_token, **changes}

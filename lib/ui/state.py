@@ -154,7 +154,10 @@ def keep_drafts(changes: dict[str, Any]) -> None:
 
 
 def _stored_desk() -> dict[str, Any]:
-    found = {**_empty_desk(), **(store().load_desk(desk_id()) or {})}
+    """What another version, or another hand, left there of another kind is as on an empty desk."""
+    empty, kept = _empty_desk(), store().load_desk(desk_id()) or {}
+    found = {**kept, **{name: kept[name] if type(kept.get(name)) is type(usual) else usual
+                        for name, usual in empty.items()}}
     return {**found, "drafts": draft_module.fitting(default(), found["drafts"]),
             "shapes": [shape for shape in SHAPES if shape in found["shapes"]]}
 
@@ -291,8 +294,9 @@ def start_runs(shapes: list[str], connection: Any, chosen: Data) -> None:
 def resume_run(run_id: str, connection: Any) -> None:
     """Goes on with the run's own design under the limits that the desk has now: a raised one lets it go on."""
     st.session_state.get("_stopping", set()).discard(run_id)
+    connect = functools.partial(connection.connect, store().totals(run_id).calls)
     try:
-        runs().resume(run_id, connection.connect, _usable_limits(), connection.conditions)
+        runs().resume(run_id, connect, _usable_limits(), connection.conditions)
     except DesignError as reason:
         raise DesignError(f"This run cannot go on: {reason}. Start a new one.") from reason
 

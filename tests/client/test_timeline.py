@@ -52,6 +52,26 @@ def test_threads_of_one_step_begin_together_and_the_next_step_begins_when_the_la
     assert seen == {"a": [(0.0, 2.0), (2.0, 4.0)], "b": [(0.0, 5.0)], "merge": (5.0, 6.0)}
 
 
+def about(timeline, subject: str, seconds: float) -> tuple[float, float]:
+    began = timeline.begin("label", subject=subject)
+    return began, began + timeline.end(began, seconds)
+
+
+def test_it_does_not_matter_which_thread_makes_a_call():
+    """Where nobody waits one thread may make most of the calls; the lanes are used alike all the same."""
+    timeline, seen = SimulatedTime(0.0), []
+    in_a_thread(lambda: seen.extend([about(timeline, "T-1", 1.0), about(timeline, "T-2", 1.0)]))
+    in_a_thread(lambda: seen.extend(about(timeline, subject, 3.0) for subject in ("T-3", "T-4", "T-5", "T-6")))
+    assert seen == [(0.0, 1.0), (1.0, 2.0), (0.0, 3.0), (2.0, 5.0), (3.0, 6.0), (5.0, 8.0)]
+
+
+def test_a_call_about_the_same_begins_no_earlier_than_the_one_before_ended():
+    timeline, seen = SimulatedTime(0.0), []
+    in_a_thread(lambda: seen.append(about(timeline, "T-1", 1.0)))
+    in_a_thread(lambda: seen.extend(about(timeline, subject, 2.0) for subject in ("T-2", "T-2", "T-3")))
+    assert seen == [(0.0, 1.0), (0.0, 2.0), (2.0, 4.0), (1.0, 3.0)]
+
+
 def test_a_call_that_failed_without_a_duration_takes_no_time():
     timeline = SimulatedTime(10.0)
     began = timeline.begin("agent")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import seeds
 from reading import literal, markup, sound
@@ -150,3 +152,31 @@ def test_errors_of_servers_stay_literal(calls, store):
     app = select(app.run(), 0)
     sound(app)
     assert "evil.example" in literal(app) and "evil.example" not in markup(app)
+
+
+def test_a_turn_tells_which_tool_it_asked_for_and_that_it_gave_an_error(calls, store):
+    app = calls("pipeline")
+    run = replace(store.run("g1-pipeline"), id="g1-agent", shape="agent")
+    one = {"type": "tool_use", "id": "e1", "name": "read_ticket", "input": {"ticket_id": seeds.TRAP}}
+    two = [{"type": "tool_use", "id": f"e{i}", "name": "tally", "input": {}} for i in (2, 3)]
+    error = {"type": "tool_result", "tool_use_id": "e1", "content": "no such id", "is_error": True}
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": [one]},
+            {"role": "user", "content": [error]}]
+    store.add_run(run)
+    store.add_call(seeds._row(run, "agent", "", 1.0, 500), {"messages": said[:1]}, said[1])
+    store.add_call(seeds._row(run, "agent", "", 2.0, 500), {"messages": said}, {"role": "assistant", "content": two})
+    found = table(app.run()).tail(2).reset_index()
+    sound(app)
+    assert found["outcome"][0].startswith("read_ticket: ![x]") and found["outcome"][1] == "tally × 2"
+    assert list(found["note"]) == ["tool error", ""] and "1 tool call gave an error" in markup(app)
+
+
+def test_replies_cut_off_are_counted(calls, store):
+    app = calls("pipeline")
+    store.add_call(seeds._row(store.run("g1-pipeline"), "label", "x", 9.0, 500, "max_tokens"), {"messages": []}, None)
+    assert "1 reply cut off at max_tokens" in markup(app.run())
+
+
+def test_a_label_call_tells_the_cause_of_its_ticket(calls):
+    found = table(calls("pipeline"))
+    assert found["outcome"][0] == seeds.CAUSES[0] and set(found[found["step"] == "merge"]["outcome"]) == {""}

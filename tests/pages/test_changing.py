@@ -73,6 +73,22 @@ def test_changes_are_undone_one_by_one(visit):
     assert tickets(press(app, "data.undo_change")) == state.sample().tickets
 
 
+def test_two_tabs_keep_each_others_tickets(visit, store):
+    one, other = visit("data", desk="d"), visit("data", desk="d")
+    other.number_input(key=f"data.ticket.{state.sample().id}").set_value(3).run()
+    rewrite(one, 1, body="from one tab")
+    other.text_area(key=f"data.rewrite.{state.sample().id}.3.body").set_value("from another")
+    press(other, f"data.rewrite.{state.sample().id}.3.save")
+    assert [tickets(other).tickets[n].body for n in (0, 2)] == ["from one tab", "from another"]
+
+
+def test_words_for_a_ticket_that_another_tab_put_away_change_nothing(visit, store):
+    one, other = visit("data", desk="d"), visit("data", desk="d")
+    press(one, "data.sample.2")
+    app = rewrite(other, 1, body="for the first sample")
+    assert "Other data were chosen in another tab" in literal(app) and tickets(app) == state.sample("meal kits").tickets
+
+
 def test_the_same_words_change_nothing(visit):
     assert tickets(rewrite(visit("data"), 1)) is state.sample().tickets
 

@@ -53,6 +53,16 @@ def test_without_a_price_the_sentence_says_so():
     assert "(not every call has a price)" in compare.sentence([PIPELINE, replace(AGENT, usd=None)])
 
 
+def test_where_nothing_has_a_price_the_sentence_is_about_tokens():
+    text = compare.sentence([replace(PIPELINE, usd=None), replace(AGENT, usd=None)])
+    assert text.startswith("The agent sent 16 × the tokens of the pipeline for the same two causes")
+
+
+def test_answers_without_a_common_cause_share_none():
+    other = report("agent", cause("a", "7", "8", claimed=2), cause("b", "9", claimed=1))
+    assert "that shares none of two causes" in compare.sentence([PIPELINE, replace(AGENT, report=other)])
+
+
 def test_unreported_tokens_are_no_factor():
     text = compare.sentence([replace(PIPELINE, input=None), AGENT])
     assert "×" not in text and "not every call reported its tokens" in text
@@ -73,7 +83,7 @@ def test_a_part_of_an_answer_is_left_out_of_the_sentence():
 
 def test_counts_that_all_match_are_told_short():
     right = report("agent", cause("a", "1", "2", "3", claimed=3), cause("b", "4", "5", claimed=2))
-    assert compare.sentence([PIPELINE, replace(AGENT, report=right)]).endswith("all 2 counts match the data.")
+    assert compare.sentence([PIPELINE, replace(AGENT, report=right)]).endswith("both counts match the data.")
 
 
 def test_causes_of_one_ticket_each_are_no_ranking():
@@ -95,6 +105,11 @@ def test_a_later_run_is_told_by_what_changed():
     line = compare.difference(AGENT, replace(AGENT, input=8_000, calls=12))
     assert line == ("agent: input tokens 16k → 8k (-50%) · cost unchanged ($0.0150) · calls unchanged (12) · "
                     "same causes and counts")
+
+
+def test_dollars_added_up_in_another_order_are_unchanged():
+    line = compare.difference(replace(AGENT, usd=0.1 + 0.2 + 0.3), replace(AGENT, usd=0.3 + 0.2 + 0.1))
+    assert "cost unchanged ($0.60" in line
 
 
 def test_an_edited_text_is_told_by_the_words_that_went_and_came():

@@ -103,3 +103,13 @@ def test_a_long_file_name_does_not_fill_the_page(visit, store, sample):
     tickets = replace(sample.tickets, name="n" * 500 + ".csv")
     store.save_desk("d", {"data_id": store.save_data(tickets.to_json(), None, tickets.name)})
     assert "n" * 70 not in literal(visit("start", desk="d"))
+
+
+@pytest.mark.parametrize("found", [
+    {"shapes": 5}, {"shapes": None}, {"drafts": [1]}, {"drafts": None}, {"data_id": ["a"]}, {"group": ["a"]},
+    {"simulation": [1]}], ids=str)
+def test_a_desk_with_values_of_another_kind_is_empty_there(visit, store, found):
+    store.save_desk("d", found)
+    app = visit("run", desk="d")
+    sound(app)
+    assert app.button(key="run.start").label == "Run both"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import seeds
 from reading import literal, sound
 
+from lib.simulated.conditions import Conditions
 from lib.ui import state
 
 
@@ -39,3 +40,13 @@ def test_a_design_of_another_version_is_one_line(visit, store, sample):
     sound(app)
     assert "This run cannot go on: this is no design of this version" in literal(app)
     assert store.run("g1-agent").status == "stopped"
+
+
+def test_a_resumed_run_does_not_meet_the_same_faults_again(visit, store, sample, monkeypatch):
+    """With the seed it began with, the attempts that ended it would fail once more, however often one resumes."""
+    connected = []
+    monkeypatch.setattr("lib.client.connect.connect_simulated", lambda *args, **more: connected.append(more))
+    _, [(_, connect, _, _)] = resume(visit, store, sample, {}, monkeypatch)
+    connect()
+    [more] = connected
+    assert more == {"conditions": Conditions(seed=len(sample.tickets))}, "it had made one call per ticket"

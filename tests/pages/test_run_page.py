@@ -40,6 +40,7 @@ def test_a_cause_on_which_both_agree_is_one_card(visit, finished):
     app = visit("run", "g1")
     assert literal(app).count("duplicate charge") == 1
     assert "both shapes" in markup(app) and "the agent said 10" in markup(app)
+    assert "badge[✕ counts]" in markup(app)
     assert ("3 customers, 1 not in the database · Plans: 2 pro · Regions: 2 EU · revenue 258 a month"
             in literal(app))
 

@@ -97,6 +97,27 @@ def test_a_setting_of_faults_that_makes_no_sense_is_one_line_and_no_page(visit, 
     assert "PLAYGROUND_FAULTS has 'overloaded=often'" in literal(app)
 
 
+@pytest.mark.parametrize("faults", ["small=0.5/0.01", "large=3600/1000000", "seed=1000000000"])
+def test_whatever_the_settings_take_the_fields_show(visit, monkeypatch, faults):
+    monkeypatch.setenv("PLAYGROUND_FAULTS", faults)
+    sound(visit("run"))
+
+
+@pytest.mark.parametrize("found", [
+    {"speeds": {"small": [1e9, 1e9], "large": [0, 0]}}, {"seed": 10**12, "requests_per_minute": 10**12}])
+def test_a_kept_value_beyond_a_field_is_shown_at_its_end(visit, store, found):
+    store.save_desk("d", {"simulation": found})
+    sound(visit("run", desk="d"))
+
+
+def test_two_tabs_do_not_undo_each_others_faults(visit, store):
+    one, other = visit("run", desk="d"), visit("run", desk="d")
+    set_percent(one, "rate_limited", 10.0)
+    set_percent(other, "overloaded", 20.0)
+    other.number_input(key=FIELD + "small.first").set_value(5.0).run()
+    assert "simulated with: 10 % rate limited, 20 % overloaded, other speeds." in literal(one.run())
+
+
 @pytest.mark.parametrize("found", ["much", {"speed": "fast", "rate_limited": "some", "tomorrow": 1}, {"speeds": [1]}])
 def test_what_another_version_kept_is_left_out(visit, store, found):
     store.save_desk("d", {"simulation": found})

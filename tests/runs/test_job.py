@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 
@@ -175,6 +177,17 @@ def test_the_calls_of_a_resumed_simulated_agent_follow_those_before_the_stop(sto
     calls = store.calls(run.id)
     assert len(calls) > 5 and min(call.seconds for call in calls) > 0
     assert all(later.started >= earlier.started + earlier.seconds for earlier, later in pairwise(calls))
+
+
+def test_how_long_a_stopped_simulated_run_lay_there_is_no_time_of_it(store):
+    runs = Runs(store)
+    run = stopped_after(3, runs, store, "agent")
+    with closing(sqlite3.connect(store.path)) as db, db:
+        db.execute("update call set started = started - 86400")
+    runs.resume(run.id, simulated)
+    wait_for_end(runs, store, run.group)
+    gaps = [later.started - earlier.started - earlier.seconds for earlier, later in pairwise(store.calls(run.id))]
+    assert len(gaps) > 4 and max(gaps) < 0.001
 
 
 def test_a_pipeline_that_was_stopped_keeps_a_partial_report_until_it_is_through(store):

@@ -163,7 +163,7 @@ def test_usage_that_is_missing_is_unknown_and_not_zero(store, undisturbed, shape
     (refusal(404, "not_found_error", "model: claude-haiku-5-5"), 'does not know the model "claude-haiku-5-5"'),
     (refusal(429, "rate_limit_error", "the limit is used", code="enforced_spend_limit_reached"), "spend limit"),
     (refusal(429, "rate_limit_error", "slow down", retry_after="600"), "asked to wait 600 seconds"),
-    (refusal(529, "overloaded_error", "Overloaded", **SOON), "stayed so through 6 attempts"),
+    (refusal(529, "overloaded_error", "Overloaded", **SOON), "stayed busy through 6 attempts"),
     (Reply(200, {"error": "no such endpoint"}), "no such endpoint"),
     (Reply(200, HTML), "a web page"),
     (Reply(200, '{"type": "mess', {"content-type": "application/json"}), "no JSON"),

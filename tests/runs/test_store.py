@@ -603,6 +603,14 @@ def test_unknown_data_says_what_to_do(store: Store):
         store.load_data("nope")
 
 
+@pytest.mark.parametrize("text", ["no JSON", "[]", "null"])
+def test_a_desk_that_cannot_be_read_is_empty_and_does_not_keep_others_from_saving(store: Store, text: str):
+    store.save_desk("a", {"data_id": ""})
+    with closing(sqlite3.connect(store.path)) as db, db:
+        db.execute("update desk set content = ?", [text])
+    assert store.load_desk("a") == {} and store.save_data("[]", None, "new")
+
+
 def test_a_desk_comes_back_and_the_last_saved_is_the_latest(store: Store):
     assert store.latest_desk() is None and store.load_desk("a") is None
     store.save_desk("a", {"design": {"k": 3}})

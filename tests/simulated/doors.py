@@ -18,6 +18,19 @@ from lib.simulated.transport import SimulatedTransport
 SPEED = 10_000      # simulated seconds a second: what little is waited for does not show
 
 
+class FakeClock:
+    """Time that only passes when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.slept = 0.0
+
+    def now(self) -> float:
+        return self.slept
+
+    def sleep(self, seconds: float) -> None:
+        self.slept += seconds
+
+
 class Door:
     """`sdk` to call the API with, `http` to send it anything. Time stands still between calls unless it is moved on."""
 

@@ -1,4 +1,4 @@
-"""Tickets that the sample data does not cover: an outdoor shop's, and known causes told in other words."""
+"""Tickets that the sample data does not cover: an outdoor shop's, a grocery's, and known causes told in other words."""
 
 OUTDOOR_SHOP = (     # words of which the cause must hold at least one, subject, body
     ("zip zipper", "Sleeping bag",
@@ -106,4 +106,23 @@ RETOLD = (     # the lexicon's concept, subject, body
      "Our IT found your mails in the quarantine of our Barracuda filter, marked as spoofed since they fail DMARC."),
     ("emails land in spam", "Keine Bestätigung",
      "Unsere Gäste bekommen seit Tagen keine Bestätigungsmail mehr. Im Spam-Ordner war sie bei zweien."),
+)
+
+# A grocery shop's, in four languages.
+SHOP = (        # what the ticket is about, its text; there are no subjects
+    ("parcel", "Hello team,\n\nmy order #88231 from last Tuesday still hasn't turned up. Tracking says 'out for "
+               "delivery' since Friday. I was home all day with the kids.\n\nThanks, Maren"),
+    ("parcel", "Guten Tag,\n\nmein Paket ist nicht angekommen. Laut Sendungsverfolgung wurde es am 3.11. zugestellt, "
+               "aber die Nachbarn haben es auch nicht.\n\nMit freundlichen Grüßen\nJürgen Holt"),
+    ("parcel", "Bonjour,\nje n'ai toujours pas reçu mon colis commandé il y a 10 jours.\nMerci de votre aide\nCamille"),
+    ("parcel", "The courier marked our groceries as delivered at 14:12 but nothing was at the door. No photo."),
+    ("parcel", "¿Dónde está mi pedido? Debía llegar el martes y no ha llegado nada."),
+    ("damaged", "The eggs were smashed again and the yoghurt had leaked over everything else in the bag. Not happy."),
+    ("damaged", "Hallo, die Tiefkühlware war komplett aufgetaut und die Milch ausgelaufen."),
+    ("damaged", "Bonjour, le bocal de sauce était cassé et tout le reste abîmé. Des morceaux de verre partout."),
+    ("damaged", "hi there, bag was ripped, flour all over the hallway. driver just shrugged. can I get a refund"),
+    ("voucher", "The WELCOME20 code from your leaflet says 'invalid' at checkout. Tried app and website."),
+    ("voucher", "Mein Gutschein wird nicht akzeptiert. Es erscheint nur 'Code ungültig'."),
+    ("twice", "Es wurde doppelt abgebucht! Zweimal 27,80 € für dieselbe Bestellung. Bitte umgehend erstatten."),
+    ("crash", "Since the last update the app closes by itself as soon as I open my basket. Android 14."),
 )

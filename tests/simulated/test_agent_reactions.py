@@ -4,7 +4,16 @@ import json
 from collections import Counter
 
 import pytest
-from test_investigating import (
+
+from lib.simulated.conditions import Conditions
+from lib.simulated.mind import answer, ids, notes
+from lib.simulated.mind.counting import by_itself
+from lib.simulated.mind.results import Seen
+from lib.simulated.mind.toolbox import offered, toolbox
+from lib.simulated.protocol import handle
+from lib.task import prompts
+from lib.task.tools import DEFAULT_TOOLS
+from tests.simulated.agent_loop import (
     ALL,
     CUSTOMER,
     ID,
@@ -19,15 +28,6 @@ from test_investigating import (
     investigate,
     tool,
 )
-
-from lib.simulated.conditions import Conditions
-from lib.simulated.mind import answer, ids, notes
-from lib.simulated.mind.counting import by_itself
-from lib.simulated.mind.results import Seen
-from lib.simulated.mind.toolbox import offered, toolbox
-from lib.simulated.protocol import handle
-from lib.task import prompts
-from lib.task.tools import DEFAULT_TOOLS
 
 SMALL, MEDIUM, LARGE = "claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5"
 NOTING = prompts.AGENT + "\nAfter each ticket, note its id and cause."
@@ -80,6 +80,39 @@ def test_the_default_tools_tell_the_form_and_only_in_the_parameter(key):
     assert ids.form_is_told(offered(spec), name)
     bare = {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
     assert not ids.form_is_told(offered({**spec, "input_schema": bare}), name)
+
+
+@pytest.mark.parametrize("told", ["Ticket ids look like K-3.", "Pass ids exactly as list_tickets returns them."])
+def test_the_prompt_may_tell_the_form_as_well(told):
+    assert read_in(investigate(with_tool(reading()), f"{prompts.AGENT}\n{told}")[1]) == list(TICKETS)
+
+
+def test_a_tool_that_never_finds_a_ticket_is_given_up():
+    numbers = tool("read_ticket", "Returns one ticket with its full body.", {"ticket_id": {"type": "integer"}},
+                   READ[1], ["ticket_id"])
+    assert len(read_in(investigate(with_tool(numbers))[1])) == 5
+
+
+def test_one_tool_with_actions_is_used_for_each_of_them():
+    def act(action, ticket_id="", offset=0, limit=6):
+        return LIST[1](offset, limit) if action == "list" else READ[1](ticket_id)
+
+    both = tool("tickets", "Lists tickets page by page (action=list) or returns one with its body (action=read).",
+                {"action": {**TEXT, "enum": ["list", "read"]}, "ticket_id": {**TEXT, "description": "As listed."},
+                 "offset": {"type": "integer"}, "limit": {"type": "integer"}}, act, ["action"])
+    text, calls, _ = investigate((both, TALLY))
+    assert Counter(given["action"] for name, given in calls if name == "tickets")["read"] == 15
+    assert [c["cause"] for c in causes_in(text)] == [c["cause"] for c in causes_in(USUAL[0])]
+
+
+def test_results_in_plain_text_are_read_too():
+    lines = tool("list_tickets", "Lists all tickets, one a line.", {},
+                 lambda: "\n".join(f"{id}: {t['subject']}" for id, t in TICKETS.items()))
+    whole = tool("read_ticket", "Returns one ticket as text.", {"ticket_id": {**TEXT, "description": "As listed."}},
+                 lambda ticket_id: f"Ticket {ticket_id}\nSubject: x\n\n{READ[1](ticket_id)['body']}", ["ticket_id"])
+    text, calls, _ = investigate((lines, whole, TALLY))
+    assert read_in(calls) == list(TICKETS)
+    assert [c["cause"] for c in causes_in(text)] == [c["cause"] for c in causes_in(USUAL[0])]
 
 
 def test_larger_models_guess_more_rarely():

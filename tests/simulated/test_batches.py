@@ -64,18 +64,30 @@ def test_what_is_wrong_in_a_request_shows_in_its_result(door, batches):
     wrong = {
         "good": (HI, None),
         "streamed": ({**HI, "stream": True}, '"stream=True" is not supported in the Message Batches API'),
+        "fast": ({**HI, "speed": "fast"}, '"speed" is not supported in the Message Batches API'),
         "warming": ({**HI, "max_tokens": 0}, "max_tokens: 0 is not supported in the Message Batches API"),
         "empty": ({"model": MODEL, "max_tokens": 9}, "messages: Field required"),
         "unknown": ({**HI, "model": "claude-sonnet-9"}, "model: claude-sonnet-9"),
     }
     id = batches.create(requests=[{"custom_id": name, "params": params} for name, (params, _) in wrong.items()]).id
     door.pass_time(LONG)
-    assert counts(batches.retrieve(id)) == {"succeeded": 1, "errored": 4}
+    assert counts(batches.retrieve(id)) == {"succeeded": 1, "errored": 5}
     told = {r.custom_id: r.result for r in batches.results(id)}
     for name, (_, message) in wrong.items():
         assert (told[name].error.error.message if message else None) == message
     assert told["unknown"].error.error.type == "not_found_error"
     assert told["empty"].error.error.type == "invalid_request_error"
+
+
+def test_later_requests_of_a_batch_read_what_earlier_ones_cached(door, batches):
+    mark = {"type": "ephemeral", "ttl": "1h"}
+    shared = {**HI, "system": [{"type": "text", "text": "Label with care. " * 300, "cache_control": mark}]}
+    id = batches.create(requests=numbered(6, shared)).id
+    door.pass_time(LONG)
+    usages = {r.custom_id: r.result.message.usage for r in batches.results(id)}
+    written = usages["ticket-0"].cache_creation.ephemeral_1h_input_tokens
+    assert written > 512 and usages["ticket-0"].cache_read_input_tokens == 0
+    assert {usages[f"ticket-{i}"].cache_read_input_tokens for i in range(1, 6)} == {written}
 
 
 def test_results_are_in_no_useful_order(door, batches):

@@ -112,6 +112,8 @@ FIELDS = {
                         "metadata.user_id: String should have at most 256 characters"),
     "service_tier": ({"service_tier": "gold"}, "service_tier: Input should be 'auto' or 'standard_only'"),
     "speed": ({"speed": "warp"}, "speed: Input should be 'standard' or 'fast'"),
+    "speed where there is one only": ({"speed": "fast"},
+                                      "'claude-haiku-5-5' does not support the `speed` parameter."),
     "stop_sequences is a text": ({"stop_sequences": "END"}, "stop_sequences: Input should be a valid list"),
     "a stop sequence is a number": ({"stop_sequences": ["END", 1]},
                                     "stop_sequences.1: Input should be a valid string"),
@@ -216,6 +218,14 @@ CALLS = {
                         "messages.1.content.0.tool_use.input: Input should be a valid dictionary"),
     "bad name in a call": ({"messages": say("go", [{**CALL, "name": "read ticket"}], [RESULT])},
                            "messages.1.content.0.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"),
+    "bad id in a call": ({"messages": say("go", [{**CALL, "id": "call:1"}], [{**RESULT, "tool_use_id": "call:1"}])},
+                         "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
+    "an error without words": (
+        {"messages": say("go", [CALL], [{**RESULT, "is_error": True, "content": ""}])},
+        "messages.2.content.0.tool_result: content cannot be empty if `is_error` is true"),
+    "an error with an image": (
+        {"messages": say("go", [CALL], [{**RESULT, "is_error": True, "content": [text("no"), image()]}])},
+        "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true"),
     "call without id": ({"messages": say("go", [{"type": "tool_use", "name": "a", "input": {}}], [RESULT])},
                         "messages.1.content.0.tool_use.id: Field required"),
     "result without id": ({"messages": say("go", [CALL], [{"type": "tool_result"}])},
@@ -229,6 +239,7 @@ TOOLS = {
     "tools is a dictionary": ({"tools": {"a": 1}}, "tools: Input should be a valid list"),
     "a tool is a text": ({"tools": ["a"]}, "tools.0.custom: Input should be a valid dictionary"),
     "no name": ({"tools": [{"description": "x"}]}, "tools.0.custom.name: Field required"),
+    "name is a number": ({"tools": [tool(name=7)]}, "tools.0.custom.name: Input should be a valid string"),
     "bad name": ({"tools": [tool(name="read ticket")]},
                  "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"),
     "same tool twice": ({"tools": [TOOL, TOOL]}, "tools: Tool names must be unique."),
@@ -449,6 +460,22 @@ ACCEPTED = {
     "a forced tool": {"tools": [TOOL], "tool_choice": {"type": "tool", "name": "read_ticket"}},
     "a prefill on an old model": {"model": "claude-haiku-4-5", "messages": say("hi", "The cause is")},
     "messages of one role in a row": {"messages": [*say("go", [CALL], [RESULT]), *HI]},
+    "results in two messages": {"messages": [
+        *say("go", [CALL, {**CALL, "id": "toolu_B"}], [RESULT]),
+        {"role": "user", "content": [{**RESULT, "tool_use_id": "toolu_B"}]}]},
+    "a result with an image": {"messages": say("go", [CALL], [{**RESULT, "content": [text("see"), image()]}])},
+    **{f"a result of {content!r}": {"messages": say("go", [CALL], [{**RESULT, "content": content}])}
+       for content in ("", [], None)},
+    "an error in words": {"messages": say("go", [CALL], [{**RESULT, "is_error": True, "content": [text("no")]}])},
+    "what a tool may say of itself": {"tools": [tool(
+        type="custom", strict=False, defer_loading=False, eager_input_streaming=True, allowed_callers=["direct"],
+        input_examples=[{"ticket_id": "1"}])]},
+    "no tool": {"tools": [TOOL], "tool_choice": {"type": "none"}},
+    "one tool at a time": {"tools": [TOOL], "tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
+    "nothing where something may stand": {
+        "system": None, "tools": None, "tool_choice": None, "thinking": None, "stop_sequences": None, "metadata": None,
+        "output_config": None, "cache_control": None, **says(text("hi", cache_control=None, citations=None))},
+    "a fast reply": {"model": "claude-opus-5-5", "speed": "fast"},
 }
 
 
@@ -557,6 +584,15 @@ def test_the_version_must_be_one_of_the_apis(door, version, message):
     assert (reply.status_code, reply.json()["error"]["message"]) == (400, message)
 
 
+def test_a_beta_has_a_name_and_a_date(door):
+    door.sdk.beta.messages.create(**body({}), betas=["any-thing-2026-09-30", "claude-code-20250219"])
+    with pytest.raises(anthropic.BadRequestError) as caught:
+        door.sdk.beta.messages.create(**body({}), betas=["any-thing-2026-09-30", "caching"])
+    assert caught.value.body["error"]["message"] == (
+        "Unexpected value(s) `caching` for the `anthropic-beta` header. Please consult our documentation at "
+        "docs.anthropic.com or try again without the header.")
+
+
 @pytest.mark.parametrize("key", [{"x-api-key": "k"}, {"authorization": "Bearer k"}])
 def test_both_ways_to_send_a_key_are_accepted(door, key):
     assert door.http.post("/v1/messages", json=body({}), headers={**key, **OLD}).status_code == 200
@@ -581,6 +617,21 @@ def test_a_body_that_is_no_json_is_refused(door, content):
     reply = door.http.post("/v1/messages", content=content, headers={"x-api-key": "k", **OLD})
     assert reply.status_code == 400
     assert reply.json()["error"]["message"].startswith("The request body is not valid JSON: ")
+
+
+@pytest.mark.parametrize(("words", "reason"), [
+    (r'"\ud83d"', "no low surrogate in string: line 1 column 9 (char 8)"),
+    (r'"\\\uDE00"', "invalid high surrogate in string: line 1 column 5 (char 4)"),
+    ("[" * 300 + "]" * 300, "recursion limit reached"), ("1e999", "number is infinity when parsed as double")])
+def test_what_json_allows_and_the_api_does_not_is_refused(door, words, reason):
+    reply = door.http.post("/v1/messages", content=f"[{words}]", headers={"x-api-key": "k", **OLD})
+    assert reply.json()["error"]["message"] == f"The request body is not valid JSON: {reason}"
+
+
+def test_a_whole_surrogate_pair_is_a_letter(door):
+    request = json.dumps(body(says(text("all good \U0001f600 \\ud83d"))))
+    assert r"\ud83d\ude00" in request
+    assert door.http.post("/v1/messages", content=request, headers={"x-api-key": "k", **OLD}).status_code == 200
 
 
 def test_a_body_that_is_no_object_is_refused(door):
@@ -610,6 +661,12 @@ def test_the_same_request_gets_the_same_answer(door):
     other = door.sdk.messages.create(**body(says(text("ho"))))
     assert first.to_dict() == second.to_dict()
     assert first.id != other.id
+
+
+def test_a_fast_reply_says_so(door):
+    fast, usual = (door.post("/v1/messages", body({"model": "claude-opus-5-5", **more}))["usage"]
+                   for more in ({"speed": "fast"}, {}))
+    assert fast == {**usual, "speed": "fast"}
 
 
 def test_headers_tell_the_request_and_the_limits(door):
@@ -686,6 +743,8 @@ def test_an_unknown_model_is_not_listed(door):
 
 @pytest.mark.parametrize(("query", "message"), [
     ({"limit": 0}, "limit: Input should be greater than or equal to 1"),
+    ({"limit": -1}, "limit: Input should be greater than or equal to 1"),
+    ({"limit": "9" * 5000}, "limit: Input should be a valid integer, unable to parse string as an integer"),
     ({"limit": 1001}, "limit: Input should be less than or equal to 1000"),
     ({"after_id": "x"}, "after_id: 'x' was not found")])
 def test_a_page_that_makes_no_sense_is_refused(door, query, message):

@@ -113,7 +113,7 @@ def test_endless_runs_of_anything_still_get_a_label(body):
 
 
 def test_a_cause_of_the_given_list_is_taken_word_for_word():
-    allowed = ("Billing error", "Sign-in trouble", "Delivery problem", "Other")
+    allowed = {name: name for name in ("Billing error", "Sign-in trouble", "Delivery problem", "Other")}
     assert label_from(allowed, "Card", "You charged me twice for one order.").cause == "Billing error"
     late = "My parcel is two weeks late, delivery was promised for Monday."
     assert label_from(allowed, "", late).cause == "Delivery problem"

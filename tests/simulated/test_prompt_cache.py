@@ -87,6 +87,13 @@ def test_an_hour_lives_an_hour(room):
     assert reads(room, 3_599, system=system)
 
 
+def test_an_earlier_request_that_comes_in_late_shortens_no_life(room):
+    system = [long(cache_control=MARK)]
+    ask(room, 200, system=system)
+    assert ask(room, 0, system=system)[2] > 0, "at its time nothing had been written yet"
+    assert reads(room, 499, system=system)
+
+
 def test_an_entry_can_be_read_only_once_the_reply_that_wrote_it_began(room):
     request = {"model": MODEL, "max_tokens": 300, "system": [long(cache_control=MARK)], "messages": [user(text("hi"))]}
     first = handle(request, room=room, at=0.0)
@@ -137,7 +144,6 @@ def test_mixed_times_to_live_are_written_up_to_their_own_marks(room):
                                                                    "additionalProperties": False}}}}, ()),
     ({"tools": [{**TOOL, "description": "Other. " * 300, "cache_control": MARK}]}, ()),
     ({"system": [long("another", cache_control=MARK)]}, ("tools",)),
-    ({"speed": "fast"}, ("tools",)),
     ({"tool_choice": {"type": "none"}}, ("tools", "system")),
     ({"thinking": {"type": "adaptive"}}, ("tools", "system")),
     ({"output_config": {"effort": "low"}}, ("tools", "system")),
@@ -155,6 +161,14 @@ def test_a_change_invalidates_its_own_level_and_those_after_it(room, change, kep
         written[level] = sum(ask(Room(now=lambda: 0.0), 0, **so_far)[2:]) - sum(written.values())
     ask(room, 0, **base)
     assert reads(room, 60, **{**base, **change}) == sum(written[level] for level in kept)
+
+
+def test_another_speed_changes_all_but_the_tools(room):
+    base = {"model": "claude-opus-5-5", "tools": [{**TOOL, "cache_control": MARK}],
+            "system": [long(cache_control=MARK)]}
+    tools = sum(ask(Room(now=lambda: 0.0), 0, **{**base, "system": []})[2:])
+    ask(room, 0, **base)
+    assert reads(room, 60, **base, speed="fast") == tools > 0
 
 
 def test_images_change_the_messages_only(room):

@@ -1,163 +1,29 @@
-"""The simulated Messages API through the real SDK: what it refuses and in which words, and what its replies hold."""
+"""What the replies of the simulated Messages API hold, and how long they take. What is refused: `test_contract`."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import anthropic
-import httpx2
 import pytest
 
 from lib.simulated.protocol import handle
 from lib.simulated.transport import SimulatedTransport
+from tests.simulated.doors import FakeClock
 
 MODEL = "claude-haiku-5-5"
 HI = [{"role": "user", "content": "hi"}]
 TOOL = {"name": "read_ticket", "description": "Returns one ticket.",
         "input_schema": {"type": "object", "properties": {"ticket_id": {"type": "string"}}, "required": ["ticket_id"]}}
-CALL = {"type": "tool_use", "id": "toolu_A", "name": "read_ticket", "input": {"ticket_id": "1"}}
-RESULT = {"type": "tool_result", "tool_use_id": "toolu_A", "content": "{}"}
 TICKET = '<ticket id="7">\n<subject>Card</subject>\n<body>I was charged twice for one booking.</body>\n</ticket>'
 LABEL = 'Name the root cause. Answer with JSON only.\n{"cause": "2-5 words", "evidence": "exact quote"}'
 
 
-class FakeClock:
-    """Time that only passes when somebody sleeps."""
-
-    def __init__(self):
-        self.slept = 0.0
-
-    def now(self):
-        return self.slept
-
-    def sleep(self, seconds):
-        self.slept += seconds
-
-
-def client(clock=None, key="any", **more):
-    transport = SimulatedTransport(clock or FakeClock())
-    http = anthropic.DefaultHttpxClient(transport=transport)
-    return anthropic.Anthropic(api_key=key, max_retries=0, http_client=http, **more)
+def client(clock=None):
+    http = anthropic.DefaultHttpxClient(transport=SimulatedTransport(clock or FakeClock()))
+    return anthropic.Anthropic(api_key="any", max_retries=0, http_client=http)
 
 
 def ask(**request):
     return client().messages.create(**{"model": MODEL, "max_tokens": 1024, "messages": HI, **request})
-
-
-def conversation(*turns):
-    roles = ("user", "assistant")
-    return [{"role": roles[i % 2], "content": content} for i, content in enumerate(turns)]
-
-
-REFUSED = {
-    "no messages": ({"messages": []}, "messages: at least one message is required"),
-    "assistant first": ({"messages": [{"role": "assistant", "content": "hi"}, *HI]},
-                        'messages: first message must use the "user" role'),
-    "unknown role": ({"messages": [{"role": "robot", "content": "hi"}]},
-                     "messages.0.role: Input should be 'user', 'assistant' or 'system'"),
-    "empty content": ({"messages": [{"role": "user", "content": ""}]},
-                      "messages.0: all messages must have non-empty content except for the optional final assistant "
-                      "message"),
-    "empty text block": ({"messages": [{"role": "user", "content": [{"type": "text", "text": ""}]}]},
-                         "messages: text content blocks must be non-empty"),
-    "white space only": ({"messages": [{"role": "user", "content": [{"type": "text", "text": " \n"}]}]},
-                         "messages: text content blocks must contain non-whitespace text"),
-    "empty system block": ({"system": [{"type": "text", "text": ""}]}, "system: text content blocks must be non-empty"),
-    "call without result": (
-        {"messages": conversation("go", [CALL], "and?")},
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_A. Each "
-        "`tool_use` block must have a corresponding `tool_result` block in the next message."),
-    "result not first": (
-        {"messages": conversation("go", [CALL], [{"type": "text", "text": "here"}, RESULT])},
-        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_A. Each "
-        "`tool_use` block must have a corresponding `tool_result` block in the next message."),
-    "result of nothing": (
-        {"messages": [{"role": "user", "content": [RESULT]}]},
-        "messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_A. Each `tool_result` "
-        "block must have a corresponding `tool_use` block in the previous message."),
-    "one id twice": ({"messages": conversation("go", [CALL], [RESULT], [CALL], [RESULT])},
-                     "messages: `tool_use` ids must be unique"),
-    "two results": (
-        {"messages": conversation("go", [CALL], [RESULT, RESULT])},
-        "messages.2.content: each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
-        "toolu_A"),
-    "input not an object": ({"messages": conversation("go", [{**CALL, "input": []}], [RESULT])},
-                            "messages.1.content.0.tool_use.input: Input should be a valid dictionary"),
-    "bad tool name": ({"tools": [{**TOOL, "name": "read ticket"}]},
-                      "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"),
-    "same tool twice": ({"tools": [TOOL, TOOL]}, "tools: Tool names must be unique."),
-    "schema not an object": ({"tools": [{**TOOL, "input_schema": {"type": "string"}}]},
-                             "tools.0.custom.input_schema.type: Input should be 'object'"),
-    "schema with anyOf on top": (
-        {"tools": [{**TOOL, "input_schema": {"type": "object", "anyOf": [{}]}}]},
-        "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"),
-    "schema invalid": (
-        {"tools": [{**TOOL, "input_schema": {"type": "object", "properties": {"a": {"type": "strange"}}}}]},
-        "tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 "
-        "(https://json-schema.org/draft/2020-12). Learn more about tool use at "
-        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview."),
-    "temperature": ({"extra_body": {"temperature": 0.2}}, "temperature: Extra inputs are not permitted"),
-    "forced tool where refused": (
-        {"model": "claude-sonnet-5-5", "tools": [TOOL], "tool_choice": {"type": "any"}},
-        'tool_choice: type "tool" and "any" are not supported for this model.'),
-    "max_tokens above the model's": (
-        {"model": "claude-haiku-4-5", "max_tokens": 64_001, "timeout": 60},
-        "max_tokens: 64001 > 64000, which is the maximum allowed number of output tokens for claude-haiku-4-5"),
-    "prefill": (
-        {"messages": [*HI, {"role": "assistant", "content": "{"}]},
-        "This model does not support assistant message prefill. The conversation must end with a user message."),
-    "prefill ending in a blank": (
-        {"model": "claude-haiku-4-5", "messages": [*HI, {"role": "assistant", "content": "The cause is "}]},
-        "messages: final assistant content cannot end with trailing whitespace"),
-    "five cache marks": (
-        {"messages": [{"role": "user", "content": [
-            {"type": "text", "text": str(i), "cache_control": {"type": "ephemeral"}} for i in range(5)]}]},
-        "A maximum of 4 blocks with cache_control may be provided. Found 5."),
-    "thinking switched on by hand": (
-        {"thinking": {"type": "enabled", "budget_tokens": 2000}, "max_tokens": 4000},
-        '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
-        '"output_config.effort" to control thinking behavior.'),
-}
-
-
-@pytest.mark.parametrize(("request_", "message"), REFUSED.values(), ids=REFUSED)
-def test_a_broken_request_is_refused_in_the_apis_words(request_, message):
-    with pytest.raises(anthropic.BadRequestError) as caught:
-        ask(**request_)
-    assert caught.value.body["error"] == {"type": "invalid_request_error", "message": message}
-    assert caught.value.body["request_id"] == caught.value.response.headers["request-id"]
-    assert caught.value.request_id.startswith("req_01")
-
-
-def test_a_prompt_above_the_window_is_refused_with_both_numbers():
-    with pytest.raises(anthropic.BadRequestError, match=r"prompt is too long: 2\d{5} tokens > 200000 maximum"):
-        ask(model="claude-haiku-4-5", messages=[{"role": "user", "content": "ticket cause label " * 70_000}])
-
-
-def test_an_unknown_model_is_not_found():
-    with pytest.raises(anthropic.NotFoundError) as caught:
-        ask(model="claude-sonnet-9")
-    assert caught.value.body["error"] == {"type": "not_found_error", "message": "model: claude-sonnet-9"}
-
-
-def test_a_request_without_key_is_not_let_in():
-    with pytest.raises(anthropic.AuthenticationError) as caught:
-        keyless = client(default_headers={"Authorization": anthropic.Omit()})
-        keyless.messages.create(model=MODEL, max_tokens=9, messages=HI)
-    assert caught.value.body["error"]["message"] == "x-api-key header is required"
-
-
-def test_the_older_key_header_is_accepted_too():
-    request, version = {"model": MODEL, "max_tokens": 9, "messages": HI}, {"anthropic-version": "2023-06-01"}
-    assert handle(request, {"x-api-key": "k", **version}).status == 200
-    assert handle(request, {"authorization": "Bearer ", **version}).status == 401
-
-
-@pytest.mark.parametrize(("missing", "message"), [
-    ("max_tokens", "max_tokens: Field required"), ("messages", "messages: Field required"),
-    ("model", "model: Field required")])
-def test_a_missing_field_is_named(missing, message):
-    request = {"model": MODEL, "max_tokens": 9, "messages": HI}
-    del request[missing]
-    assert handle(request).body["error"]["message"] == message
 
 
 @pytest.mark.parametrize("request_", [
@@ -173,24 +39,6 @@ def test_a_missing_field_is_named(missing, message):
 def test_malformed_requests_are_refused_never_raised(request_):
     reply = handle(request_)
     assert (reply.status, reply.body["type"], reply.body["error"]["type"]) == (400, "error", "invalid_request_error")
-
-
-def test_a_body_that_is_no_json_is_refused():
-    http = httpx2.Client(transport=SimulatedTransport(FakeClock()))
-    headers = {"authorization": "Bearer k", "anthropic-version": "2026-10-21"}
-    reply = http.post("http://simulated/v1/messages", content=b"{nope", headers=headers)
-    assert reply.status_code == 400
-    assert reply.json()["error"]["message"].startswith("The request body is not valid JSON")
-
-
-def test_other_paths_are_not_found():
-    assert handle({}, None, "POST", "/v1/complete").status == 404
-
-
-def test_consecutive_messages_of_one_role_count_as_one():
-    turns = [{"role": "user", "content": "go"}, {"role": "assistant", "content": [CALL]},
-             {"role": "user", "content": [RESULT]}, {"role": "user", "content": "thanks"}]
-    assert ask(messages=turns, tools=[TOOL]).type == "message"
 
 
 def test_a_reply_is_a_message_with_honest_usage():

@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from test_investigating import ALL, LIST, READ, TALLY, causes_in, investigate
 
 from lib.simulated.mind import HONEST
 from lib.simulated.mind.reading import fields_in, words_allowed
 from lib.simulated.protocol import handle
 from lib.task import prompts
 from lib.tickets.ticket import Ticket
+from tests.simulated.agent_loop import ALL, LIST, READ, TALLY, causes_in, investigate
 
 BODY = "Hello,\n\nI was charged twice, please refund one payment immediately, this is urgent.\n\nBest,\nA."
 TAX = "The invoice is rejected by our authority because our VAT number is not printed on it."
@@ -80,12 +80,6 @@ def test_a_prompt_that_asks_something_else_gets_no_pretended_answer():
     assert reply("Write a haiku about tickets.") == reply("Translate it into Dutch.") == HONEST
 
 
-def test_a_reply_that_does_not_fit_is_cut():
-    request = {"model": "claude-haiku-5-5", "max_tokens": 12, "system": prompts.LABEL,
-               "messages": [{"role": "user", "content": TICKET}]}
-    assert handle(request).body["stop_reason"] == "max_tokens"
-
-
 def test_a_ticket_that_gives_orders_is_obeyed_only_where_guards_are_down():
     tagged = prompts.render_ticket(Ticket("1", "1", "", ORDER))
     unguarded = prompts.LABEL.replace(DATA_LINE, "")
@@ -116,3 +110,104 @@ def test_tickets_without_subjects_are_found_in_a_list():
 
     text, calls, _ = investigate(((LIST[0], listed), READ, TALLY))
     assert [name for name, _ in calls].count("read_ticket") == 15 and len(causes_in(text)) >= 4
+
+
+FORMAT = '{"cause": "2-5 plain lower-case words", "evidence": "exact short quote from the ticket"}'
+JSON_ONLY = "Answer with JSON only, nothing before or after it."
+
+
+def many(system):
+    return [reply(system, prompts.render_ticket(Ticket(str(i), str(i), "", f"{BODY} Case {i}."))) for i in range(40)]
+
+
+def test_json_that_is_only_asked_for_mostly_comes_in_a_fence():
+    texts = many(prompts.LABEL.replace(JSON_ONLY, "Return JSON:"))
+    assert sum("```json" in text for text in texts) > 25 and not any(text.startswith("{") for text in texts)
+    assert any("{" not in text for text in texts)
+
+
+@pytest.mark.parametrize("only", ["Antworte ausschließlich mit JSON:", "Réponds uniquement en JSON :",
+                                  "Responde solo con JSON:", "Return raw JSON, no code fences."])
+def test_json_only_is_understood_in_other_words(only):
+    assert all(text.startswith("{") for text in many(prompts.LABEL.replace(JSON_ONLY, only)))
+
+
+@pytest.mark.parametrize("prose", ["Respond in plain English, no JSON.",
+                                   "Just answer in one sentence.", "Do not use JSON."])
+def test_where_prose_is_asked_for_there_is_no_json(prose):
+    assert not any("{" in text for text in many(prompts.LABEL.replace(JSON_ONLY, prose)))
+
+
+@pytest.mark.parametrize("named", [
+    "{'cause': '2-5 words', 'evidence': 'quote'}", 'The JSON has the keys "cause" and "evidence".',
+    "Fields: cause, evidence.", "- cause: 2-5 words\n- evidence: short quote", '{cause: "words", evidence: "quote"}'])
+def test_fields_are_read_from_other_forms_of_an_example(named):
+    assert list(json.loads(reply(prompts.LABEL.replace(FORMAT, named)))) == ["cause", "evidence"]
+
+
+def test_xml_and_yaml_are_written_where_they_are_asked_for():
+    xml = reply(prompts.LABEL.replace(JSON_ONLY, "Answer with XML only.").replace(
+        FORMAT, "<answer><cause>2-5 words</cause><evidence>quote</evidence></answer>"))
+    assert "<cause>" in xml and "</evidence>" in xml and "{" not in xml
+    yaml = reply(prompts.LABEL.replace(JSON_ONLY, "Answer with YAML only.").replace(
+        FORMAT, "cause: 2-5 words\nevidence: quote"))
+    assert yaml.startswith("cause: ") and "\nevidence: " in yaml
+
+
+def test_of_a_fields_options_the_one_that_the_ticket_speaks_of_is_taken():
+    system = prompts.LABEL.replace('"evidence"', '"team": "login, billing or export", "evidence"')
+    assert json.loads(reply(system))["team"] == "billing"
+
+
+def test_one_word_is_the_telling_one():
+    system = prompts.LABEL.replace("2-5 plain lower-case words", "one word")
+    assert json.loads(reply(system))["cause"] == "charge"
+
+
+@pytest.mark.parametrize("question", [
+    "Which customers are angry?", "How many tickets mention SSO?", "What is the capital of France?", "Hello",
+    "Summarise ticket K-5.", "List the most common complaint of customer C-1."])
+def test_an_agent_that_is_asked_something_else_says_that_it_cannot(question):
+    tools = [spec for spec, _ in ALL]
+    messages = [{"role": "user", "content": question}]
+    body = handle({"model": "claude-haiku-5-5", "max_tokens": 900, "system": prompts.AGENT, "tools": tools,
+                   "messages": messages}).body
+    assert [block["text"] for block in body["content"] if block["type"] != "thinking"] == [HONEST]
+
+
+def test_without_tools_a_question_about_tickets_is_no_ticket():
+    assert reply(prompts.AGENT, prompts.question(5, 40)) == HONEST
+
+
+@pytest.mark.parametrize("denied", ["Do not use tally.", "Count by yourself, never call `tally` or get_customer."])
+def test_a_tool_that_the_prompt_forbids_is_left_alone(denied):
+    assert "tally" not in {name for name, _ in investigate(ALL, f"{prompts.AGENT}\n{denied}")[1]}
+
+
+@pytest.mark.parametrize("limited", ["Call tally only at the end.", "Do not call tally before you have read all.",
+                                     "Never use read_ticket to count."])
+def test_a_tool_that_is_only_limited_is_used(limited):
+    assert investigate(ALL, f"{prompts.AGENT}\n{limited}")[1] == investigate(ALL, prompts.AGENT)[1]
+
+
+@pytest.mark.parametrize("retired", ["Deprecated. Use another one.",
+                                     "Counts causes exactly. Broken now, do not use it."])
+def test_a_tool_that_says_not_to_use_it_is_left_alone(retired):
+    tools = tuple(({**spec, "description": retired}, fn) if spec is TALLY[0] else (spec, fn) for spec, fn in ALL)
+    assert "tally" not in {name for name, _ in investigate(tools)[1]}
+
+
+def test_told_to_read_only_the_first_it_reads_no_more():
+    calls = investigate(ALL, prompts.AGENT + "\nRead only the first four tickets.")[1]
+    assert [name for name, _ in calls].count("read_ticket") == 4
+
+
+def test_the_prompts_number_of_causes_goes_before_the_questions():
+    assert len(causes_in(investigate(ALL, prompts.AGENT + "\nReport only the top 2 causes.")[0])) == 2
+
+
+def test_where_a_schema_is_guaranteed_the_honest_answer_has_its_shape():
+    schema = {"type": "object", "properties": {"summary": {"type": "string"}, "score": {"type": "integer"}},
+              "required": ["summary", "score"], "additionalProperties": False}
+    found = json.loads(reply("Write a haiku.", output_config={"format": {"type": "json_schema", "schema": schema}}))
+    assert found == {"summary": HONEST, "score": 0}

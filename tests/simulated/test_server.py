@@ -96,9 +96,29 @@ def test_head_is_get_without_a_body_and_options_tell_the_methods(connection):
 
 
 @pytest.mark.parametrize("rest", [b"content-length: many\r\n\r\n", b"content-length: -5\r\n\r\n",
-                                  b"transfer-encoding: chunked\r\n\r\nmany\r\n"])
+                                  b"transfer-encoding: chunked\r\n\r\nmany\r\n",
+                                  b"transfer-encoding: chunked\r\n\r\n-5\r\n"])
 def test_a_length_that_is_none_is_a_bad_request(server, rest):
     assert b" 400 " in talk(server, b"POST /v1/messages HTTP/1.1\r\nhost: x\r\n" + rest)
+
+
+@pytest.mark.parametrize(("head", "status"), [
+    (b"FETCH /v1/messages HTTP/1.1", 501), (b"GET /v1/models?x=" + b"x" * 70_000 + b" HTTP/1.1", 414),
+    (b"GET /v1/models HTTP/1.1\r\nx-long: " + b"x" * 70_000, 431), (b"GET //[ HTTP/1.1", 404),
+    (b"OPTIONS /v1/models HTTP/1.1\r\nhost: [", 400), (b"GET /v1/models HTTP/1.1\r\nhost: [", 400)])
+def test_what_is_no_request_at_all_is_refused_in_json_too(server, capfd, head, status):
+    reply, _, told = talk(server, head + b"\r\nconnection: close\r\n\r\n").partition(b"\r\n\r\n")
+    assert reply.startswith(b"HTTP/1.1 %d " % status) and b"content-type: application/json" in reply
+    assert json.loads(told)["type"] == "error" and capfd.readouterr().err == ""
+
+
+def test_a_chunk_that_claims_to_be_huge_takes_no_memory(server, capfd):
+    claim = b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nfffffffffffffff\r\n{}"
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as link:
+        link.sendall(claim)
+        link.shutdown(socket.SHUT_WR)
+        assert b" 400 " in link.makefile("rb").read()
+    assert capfd.readouterr().err == ""
 
 
 def test_a_client_that_hangs_up_is_no_error(server, capfd):
@@ -133,6 +153,20 @@ def test_without_waiting_a_batch_has_ended_when_it_is_made(connection):
     assert json.loads(reply.read())["result"]["type"] == "succeeded"
 
 
+def test_it_listens_on_ipv6_too():
+    try:
+        server = SimulatedServer(host="::1", speed=0)
+    except OSError:
+        pytest.skip("no IPv6 on this machine")
+    threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01), daemon=True).start()
+    connection = HTTPConnection("::1", server.server_port, timeout=10)
+    connection.request("GET", "/v1/models", headers=HEADERS)
+    assert connection.getresponse().status == 200 and server.url == f"http://[::1]:{server.server_port}"
+    connection.close()
+    server.shutdown()
+    server.server_close()
+
+
 def test_time_passes_as_many_times_faster_as_it_was_told():
     real = [0.0]
     server = SimulatedServer(speed=30, monotonic=lambda: real[0])
@@ -155,7 +189,9 @@ def test_a_port_that_is_taken_is_told_in_one_line(server):
 
 @pytest.mark.parametrize(("arguments", "words"), [
     ([], "--port"), (["--port", "0", "--overloaded", "1.5"], "1.5 is not between 0 and 1"),
-    (["--port", "0", "--speed", "-1"], "-1 is not between 0 and"), (["--port", "0", "--slow", "often"], "--slow")])
+    (["--port", "0", "--speed", "-1"], "-1 is not between 0 and"), (["--port", "0", "--slow", "often"], "--slow"),
+    (["--port", "0", "--requests-per-minute", "-3"], "-3 is not a whole number"),
+    (["--port", "0", "--seed", "1.5"], "1.5 is not a whole number")])
 def test_arguments_that_make_no_sense_are_told(arguments, words, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
@@ -237,6 +273,20 @@ GOOD = {
              "content": [{"type": "text", "text": "{}", "cache_control": {"type": "ephemeral"}}]},
             {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x"}}]}],
 }
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/batches"])
+def test_no_depth_breaks_it(path):
+    room, seen = Room(now=lambda: 0.0), set()
+    for depth in (50, 90, 190, 250, 600, 950, 980, 990, 2_000):
+        body = json.dumps(GOOD).replace('{"id": "1"}', '{"a":' * depth + "1" + "}" * depth)
+        if path.endswith("/batches"):
+            body = f'{{"requests": [{{"custom_id": "a", "params": {body}}}]}}'
+        sent = answer(room, "POST", path, HEADERS, body.encode(), wait=False)
+        seen.add(sent.status)
+        for batch in room.batches if sent.status == 200 else ():
+            assert list(answer(room, "GET", f"{path}/{batch}/results", HEADERS, b"").parts)
+    assert seen == {200, 400}
 
 
 COUNTED = {name: value for name, value in GOOD.items()

@@ -10,7 +10,7 @@ from lib.simulated.events import events
 from lib.simulated.protocol import Reply
 from lib.simulated.transport import SimulatedTransport
 from lib.simulated.wire import answer
-from tests.simulated.doors import DOORS, opened
+from tests.simulated.doors import DOORS, FakeClock, opened
 
 MODEL = "claude-haiku-5-5"
 HEADERS = {"x-api-key": "k", "anthropic-version": "2026-10-21"}
@@ -104,19 +104,6 @@ def test_the_first_event_comes_with_the_first_token_and_the_last_when_all_is_wri
     times = [seconds for seconds, _ in events(Reply(200, body, 3.0, first=1.0))]
     assert times[0] == 1.0 and times[-1] == 3.0
     assert times == sorted(times) and len({*times}) > 4
-
-
-class FakeClock:
-    """Time that only passes when somebody sleeps."""
-
-    def __init__(self):
-        self.slept = 0.0
-
-    def now(self):
-        return self.slept
-
-    def sleep(self, seconds):
-        self.slept += seconds
 
 
 def test_a_stream_waits_on_the_clock_as_it_is_read():

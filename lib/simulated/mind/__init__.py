@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lib.simulated.conditions import Conditions
-from lib.simulated.mind import investigating, reading
-from lib.simulated.mind.answers import asks_severity, reply_text
+from lib.simulated.mind import choices, investigating, reading
+from lib.simulated.mind.answers import HONEST, asks_severity, reply_text
 from lib.simulated.mind.judging import judge, severity
+from lib.simulated.mind.labelling import label_from
 from lib.simulated.mind.merging import merge
 from lib.simulated.mind.reading import Ask
 from lib.simulated.mind.summarising import summarise
-
-HONEST = ("This is a simulation: its rules label tickets, merge labels, summarise causes and investigate tickets with "
-          "tools, but they cannot answer this.")
-
 
 _LABELLING = re.compile(
     r"\b(cause|label|categor|classif|problem|issue|topic|theme|reason|triage|tag\b|complain|ursache|grund|kategori|"
@@ -28,17 +26,26 @@ def answer(request: Mapping[str, Any], conditions: Conditions | None = None) -> 
     ask = reading.read(request)
     if request.get("tools") and (request.get("tool_choice") or {}).get("type") != "none":
         return investigating.next_step(request, ask, conditions or Conditions())
-    return [{"type": "text", "text": _text(ask, request["model"])}]
+    said = _text(ask, request["model"]) or _nothing(ask, request)
+    return [{"type": "text", "text": said}]
+
+
+def _nothing(ask: Ask, request: Mapping[str, Any]) -> str:
+    """What is said to anything else; where the API guarantees a schema, in its shape."""
+    if (request.get("output_config") or {}).get("format"):
+        return reply_text(ask, {"summary": HONEST}, HONEST, ask.data)
+    return HONEST
 
 
 def _text(ask: Ask, model_id: str) -> str:
+    """The answer to one of the kinds of work that the rules know, "" for any other."""
     if reading.has_labels(ask.data):
         return _merged(ask)
     if reading.has_cause(ask.data):
         return _summarised(ask)
     if _asks_for_label(ask):
         return _labelled(ask, model_id)
-    return HONEST
+    return ""
 
 
 def _asks_for_label(ask: Ask) -> bool:
@@ -47,19 +54,25 @@ def _asks_for_label(ask: Ask) -> bool:
     wanted = _LABELLING.search(f"{ask.system}\n{ask.last if ask.asked_again else ''}")
     if reading.has_tickets(ask.data):
         return bool(wanted) or not ask.system.strip()
-    return bool(wanted) and len(ask.data.split()) > 5
+    return bool(wanted) and len(ask.data.split()) > 5 and not investigating.asks_for_causes(ask.data)
 
 
 def _labelled(ask: Ask, model_id: str) -> str:
     ticket = reading.tickets(ask.data)[0]
     found = judge(ask.system, ticket.subject, ticket.body, tagged=reading.tagged(ask.data), model_id=model_id,
-                  allowed=reading.options_shown(ask.template))
+                  allowed=choices.shown(ask.template))
+    if ask.asked_again and "several" in ask.last:
+        found = replace(found, cause=re.split(r"\s*[/|;,]\s*", found.cause, maxsplit=1)[0])
     facts = {"cause": found.cause, "evidence": found.evidence, "ticket_id": ticket.id, "confidence": found.confidence,
              "summary": f"The customer reports {found.cause}."}
     if asks_severity(ask.template):
         facts["severity"] = severity(ticket.subject, ticket.body)
     prose = f"The root cause looks like {found.cause}: the customer writes “{found.evidence}”."
-    return reply_text(ask, facts, prose, ticket.subject + ticket.body)
+
+    def choose(options: Sequence[str]) -> str:
+        return label_from({option: option for option in options}, ticket.subject, ticket.body).cause
+
+    return reply_text(ask, facts, prose, ticket.subject + ticket.body, choose)
 
 
 def _merged(ask: Ask) -> str:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from html import escape
 from typing import Any
 
+from lib.simulated.mind import choices
 from lib.simulated.mind.reading import Ask
 from lib.simulated.mind.text import pick
+
+HONEST = ("This is a simulation: its rules label tickets, merge labels, summarise causes and investigate tickets with "
+          "tools, but they cannot answer this.")
+Choose = Callable[[Sequence[str]], str] | None
 
 # What a key of the wished-for JSON stands for, by the words in its name.
 _MEANINGS = (
@@ -33,51 +40,76 @@ _RANKS = ("low", "medium", "high")
 _OPTIONS = re.compile(r"[\w -]{1,24}(?:(?:\s*[,/|]\s*|,?\s+(?:or|oder|and)\s+)[\w -]{1,24}){1,9}")
 
 
-def reply_text(ask: Ask, facts: Mapping[str, Any], prose: str, seed: str) -> str:
-    """JSON where the prompt insists on it; else now JSON in a fence, now prose alone, as people's models do."""
-    if ask.template is None and ask.only_json and not ask.asked_again and "groups" not in facts:
-        return json.dumps(_own_format(facts), ensure_ascii=False)
-    shaped = fill(ask.template if ask.template is not None else dict(facts), facts)
-    text = json.dumps(shaped, ensure_ascii=False)
+def reply_text(ask: Ask, facts: Mapping[str, Any], prose: str, seed: str, choose: Choose = None) -> str:
+    """JSON where the prompt insists on it; where it only asks for it mostly JSON in a fence; where it does not even
+    that, now a fence, now prose alone, as people's models do. `choose` picks one of a field's options."""
+    if ask.template is None and ask.language != "json":
+        shaped: Any = dict(facts)
+    elif ask.template is None:
+        shaped = dict(facts) if ask.asked_again and "groups" not in facts else _own_format(facts)
+    else:
+        shaped = fill(ask.template, facts, choose)
     if ask.only_json:
-        return text
-    if ask.template is None:
+        return json.dumps(shaped, ensure_ascii=False)
+    if ask.language in _WRITTEN and isinstance(shaped, Mapping):
+        return _WRITTEN[ask.language](shaped)
+    if ask.language == "prose" or ask.template is None and ask.language != "json":
         return prose
-    return pick((prose, f"{prose}\n\n```json\n{json.dumps(shaped, ensure_ascii=False, indent=2)}\n```"), seed)
+    fenced = f"```json\n{json.dumps(shaped, ensure_ascii=False, indent=2)}\n```"
+    both = f"{prose}\n\n{fenced}"
+    return pick((fenced, both, prose) if ask.language == "json" else (prose, both), seed)
 
 
 def _own_format(facts: Mapping[str, Any]) -> dict[str, Any]:
     """JSON was asked for and no format given, so the keys are of the model's choice."""
+    if "groups" in facts:
+        return {"root_causes": facts["groups"]}
     return {key: facts[name] for key, name in (("root_cause", "cause"), ("explanation", "summary")) if name in facts}
+
+
+def _as_xml(shaped: Mapping[str, Any]) -> str:
+    inner = "\n".join(f"  <{key}>{escape(_one_line(value), quote=False)}</{key}>" for key, value in shaped.items())
+    return f"<answer>\n{inner}\n</answer>"
+
+
+def _as_yaml(shaped: Mapping[str, Any]) -> str:
+    return "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in shaped.items())
+
+
+def _one_line(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_WRITTEN = {"xml": _as_xml, "yaml": _as_yaml}
 
 
 def asks_severity(template: Any) -> bool:
     return isinstance(template, Mapping) and any(_meaning(key, "", {"severity": ""}) for key in template)
 
 
-def fill(template: Any, facts: Mapping[str, Any]) -> Any:
+def fill(template: Any, facts: Mapping[str, Any], choose: Choose = None) -> Any:
     """The template with its values replaced by what the facts hold for each key."""
     if isinstance(template, Mapping):
-        return {key: _filled(key, shape, facts) for key, shape in template.items()}
+        return {key: _filled(key, shape, facts, choose) for key, shape in template.items()}
     if isinstance(template, list):
         rows = next((facts[name] for name in _MANY if name in facts), [facts])
-        return [fill(template[0], row) for row in rows] if template else list(rows)
+        return [fill(template[0], row, choose) for row in rows] if template else list(rows)
     return facts.get("cause", template)
 
 
-def _filled(key: str, shape: Any, facts: Mapping[str, Any]) -> Any:
+def _filled(key: str, shape: Any, facts: Mapping[str, Any], choose: Choose) -> Any:
     meaning = _meaning(key, shape, facts)
     value = facts.get(meaning)
     if shape is None and value is not None:
         return list(value) if isinstance(value, tuple) else value
     if isinstance(shape, Mapping):
-        return fill(shape, facts)
+        return fill(shape, facts, choose)
     if isinstance(shape, list) and isinstance(value, Sequence) and not isinstance(value, str):
         inner = shape[0] if shape else None
         return [fill(inner, row) if isinstance(row, Mapping) and isinstance(inner, Mapping) else _simple(row)
                 for row in value]
     if value is None or isinstance(value, (list, tuple, dict)):
-        return _unknown(shape)
+        return _unknown(shape, choose)
     if isinstance(shape, list):
         return [value]
     if isinstance(shape, bool) and value in _RANKS:
@@ -87,11 +119,17 @@ def _filled(key: str, shape: Any, facts: Mapping[str, Any]) -> Any:
 
 
 def _meaning(key: str, shape: Any, facts: Mapping[str, Any]) -> str:
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower().replace("-", "_")
-    matching = [name for name, pattern in _MEANINGS if re.search(pattern, words) and name in facts]
+    matching = [name for name in _meanings(key) if name in facts]
     if isinstance(shape, list):
         matching.sort(key=lambda name: not isinstance(facts[name], (list, tuple)))
     return matching[0] if matching else ""
+
+
+@lru_cache(maxsize=1_024)
+def _meanings(key: str) -> tuple[str, ...]:
+    """All that a key of that name may stand for."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower().replace("-", "_")
+    return tuple(name for name, pattern in _MEANINGS if re.search(pattern, words))
 
 
 def _simple(row: Any) -> Any:
@@ -117,13 +155,15 @@ def _option(options: Sequence[str], value: Any) -> str:
     return next((option for option in plain if option.lower() == str(value).lower()), plain[len(plain) // 2])
 
 
-def _unknown(shape: Any) -> Any:
-    """An honest stand-in of the right kind for a field that the rules have no answer to."""
+def _unknown(shape: Any, choose: Choose) -> Any:
+    """An honest stand-in of the right kind for a field that the rules have no answer to; of options the one that the
+    text speaks of most, unless one of them says that it is not known."""
     if isinstance(shape, list):
         return []
-    if isinstance(shape, str) and "|" in shape:
-        options = [option.strip() for option in shape.split("|")]
-        return next((o for o in options if re.search(r"neutral|unknown|unclear|other|none|n/a", o, re.I)), options[0])
+    options = choices.options(shape)
+    if options:
+        unsure = (o for o in options if re.search(r"neutral|unknown|unclear|other|none|n/a", o, re.I))
+        return next(unsure, "") or (choose(options) if choose else options[0])
     if isinstance(shape, str):
         return "not stated"
     return shape if isinstance(shape, bool) else 0

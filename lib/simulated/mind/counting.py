@@ -22,7 +22,13 @@ _LOOSE = {"small": 40, "medium": 100}        # one ticket in so many keeps its o
 _MISCOUNTS_FROM = {"medium": 12, "large": 25}   # tickets: more are not counted reliably without a tool
 _SMALL_MISCOUNTS_FROM = 6
 _NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
+_NUMBERS |= {w: i for i, w in enumerate("eine zwei drei vier fünf sechs sieben acht neun zehn".split(), 1)}
 _DEFAULT_K = 5
+_NUMBER = rf"(\d{{1,4}}|{'|'.join(_NUMBERS)})"
+_HOW_MANY = re.compile(
+    rf"\b(?:top|the|only) {_NUMBER} (?:most (?:common|frequent)|(?:root )?causes)|\b(?:top|häufigsten) {_NUMBER}\b"
+    rf"|\b{_NUMBER} (?:most common|häufigsten)|\b{_NUMBER} (?:ursachen|causas|causes)\b", re.I)
+_THE_ONE = re.compile(r"\bis the most common\b|\bthe single most\b", re.I)
 _TALLIES = 2                # calls, empty ones too, after which the tool is given up
 
 
@@ -116,11 +122,14 @@ def by_itself(cause: str, seen: Sequence[Seen], model_id: str) -> tuple[int, int
 
 
 def _asked_for(ask: Ask) -> int:
-    """How many causes the question wants."""
-    text = f"{ask.data}\n{ask.system}".lower()
-    found = re.search(
-        r"\b(?:top|the)\s+(\w+)\s+(?:most (?:common|frequent)|(?:root )?causes)|\btop (\d+)|\b(\d+) most common", text)
-    word = next((g for g in found.groups() if g), "") if found else ""
-    if re.search(r"\bis the most common\b|\bthe single most\b", text) and not word:
-        return 1
-    return int(word) if word.isdigit() and int(word) else _NUMBERS.get(word, _DEFAULT_K)
+    """How many causes the prompt wants, else the question."""
+    return _number_in(ask.system) or _number_in(ask.data) or _DEFAULT_K
+
+
+def _number_in(text: str) -> int:
+    """The number of causes that a text asks for, 0 where it does not say."""
+    found = _HOW_MANY.search(text)
+    if not found:
+        return int(bool(_THE_ONE.search(text)))
+    word = next(filter(None, found.groups())).lower()
+    return int(word) if word.isdigit() else _NUMBERS[word]

@@ -13,7 +13,8 @@ from lib.simulated.mind.toolbox import Offered, items_of, kinds
 _GUESSES = {"medium": 2, "large": 0}        # one tool in so many gets a guessed form at first; small models: all
 _AT_ONCE = 10                               # ids in one call where no number is said
 _MOST = 50
-_NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
+_LONGEST = 20_000                           # characters of a prompt in which the form of an id is looked for
+NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
 _SAMPLE = r"\b[A-Za-z]{1,10}[-_/#]?\d+|#\d+|[\"'“`]\d+"
 _AS_SHOWN = (
@@ -27,10 +28,11 @@ _FORM_TOLD = re.compile(
 _FORM_KEYS = ("pattern", "examples", "example", "enum", "format", "const", "default")
 _ID_SENTENCE = re.compile(r"\bids?\b|_ids?\b|\bkey\b|\bnumber\b", re.I)
 _FORM_IN_PASSING = re.compile(rf"{_AS_SHOWN}|{_SAMPLE}", re.I)
+_FORM_IN_PROMPT = re.compile(rf"{_AS_SHOWN}|\b[A-Za-z]{{1,10}}[-_/#]\d+|#\d+", re.I)
 
 _OF_IDS = r"(?:[\w-]+\s+){0,2}(?:ids?|tickets?|cases?|keys?|numbers?|messages?|requests?|nummern)\b"
 _UP_TO = r"(?:up to|at most|no more than|max(?:imum|imal)?(?: of)?|bis zu|höchstens)\s+"
-_NUMBER = rf"(\d+|{'|'.join(_NUMBERS)})"
+_NUMBER = rf"(\d+|{'|'.join(NUMBERS)})"
 _SEVERAL = (
     rf"(?:several|multiple|many|more than one|mehrere|viele|varios|plusieurs)\s+{_OF_IDS}"
     rf"|\bids\b[^.]{{0,30}}\bat once\b|\b(?:one or (?:more|several))\b|\bcomma|\bkomma"
@@ -43,21 +45,22 @@ _SEVERAL_DENIED = re.compile(
 _LIMIT = re.compile(rf"{_UP_TO}{_NUMBER}\b(?!\s*(?:characters|chars|words|letters|digits|zeichen))", re.I)
 
 
-def form_is_told(tool: Offered, name: str) -> bool:
-    """Whether schema or description say what an id of this parameter looks like, or where to copy it from."""
+def form_is_told(tool: Offered, name: str, prompt: str = "") -> bool:
+    """Whether schema, description or prompt say what an id of this parameter looks like, or where to copy it from."""
     schema = tool.properties.get(name, {})
     if {"integer", "number"} & set(kinds(schema)) or any(schema.get(key) for key in _FORM_KEYS):
         return True
     about = f"{schema.get('description', '')}\n{items_of(schema).get('description', '')}"
     return bool(_FORM_TOLD.search(about)) or any(
-        _ID_SENTENCE.search(sentence) and _FORM_IN_PASSING.search(sentence)
-        for sentence in _SENTENCE.split(tool.description))
+        _ID_SENTENCE.search(sentence) and form.search(sentence)
+        for text, form in ((tool.description, _FORM_IN_PASSING), (prompt[:_LONGEST], _FORM_IN_PROMPT))
+        for sentence in _SENTENCE.split(text))
 
 
-def guesses(tool: Offered, name: str, model_id: str) -> bool:
+def guesses(tool: Offered, name: str, model_id: str, prompt: str = "") -> bool:
     """Whether a model gets the form of the tool's ids wrong at first; the larger, the more rarely."""
     one_in = _GUESSES.get(model(model_id).size, 1)
-    return bool(one_in) and not form_is_told(tool, name) and chance(tool.name, one_in)
+    return bool(one_in) and not form_is_told(tool, name, prompt) and chance(tool.name, one_in)
 
 
 def guessed(id: str, name: str) -> str:
@@ -84,7 +87,7 @@ def at_once(tool: Offered, name: str) -> int:
 
 
 def _count(word: str) -> int:
-    return int(word) if word.isdigit() else _NUMBERS[word.lower()]
+    return int(word) if word.isdigit() else NUMBERS[word.lower()]
 
 
 def packed(tool: Offered, name: str, ids: Sequence[str]) -> Any:

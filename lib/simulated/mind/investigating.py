@@ -9,7 +9,7 @@ from typing import Any
 
 from lib.simulated.conditions import Conditions
 from lib.simulated.mind import counting, looking, notes, reading
-from lib.simulated.mind.answers import reply_text
+from lib.simulated.mind.answers import HONEST, reply_text
 from lib.simulated.mind.counting import Found
 from lib.simulated.mind.labelling import label
 from lib.simulated.mind.memory import Memory, remember
@@ -22,14 +22,26 @@ _SAID = {"list": "I'll start by listing the tickets.", "search": "No tool lists 
          "read": "Now I'll read every ticket.", "tally": "All tickets are read; now I'll count the causes.",
          "incidents": "I'll check which incidents may explain the main causes."}
 _NOT_THIS_ONE = "That tool does something else, although its description says the same. I'll use {name}."
+_CAUSES = (r"(?:causes?|reasons?|complaints?|problems?|issues?|topics?|themes?|categor\w+|complain\w*|wrong|"
+           r"trouble\w*|ursachen?|gründe|probleme?|themen|causas?|motivos|raisons)")
+_RANKED = (r"(?:common\w*|frequent\w*|top|main|biggest|root|most|often|major|recurring|largest|important|rank\w*|"
+           r"group\w*|find|investigat\w*|analy[sz]e\w*|häufig\w*|wichtig\w*|frecuentes?|fréquent\w*|principal\w*)")
+_ASKS_FOR_CAUSES = re.compile(rf"\b{_CAUSES}\b[^.?!\n]{{0,60}}\b{_RANKED}\b|\b{_RANKED}\b[^.?!\n]{{0,60}}\b{_CAUSES}\b"
+                              r"|\bwhat goes wrong\b", re.I)
+_ASKS = re.compile(r"\?|^\W*(?:who|which|what|how|where|when|why|summari|translat|writ|tell|list|show|give|hello|hi\b|"
+                   r"hey|thank|draft|reply|explain|name|wer|welche|was|wie|wo\b|schreib|nenn|hallo)", re.I)
+_OF_ONE = re.compile(r"\b(?:customer|client|account|ticket|case|product) #?[A-Za-z]{0,4}[-_#]?\d+\b", re.I)
+_QUESTION = 4_000           # characters of a question that are read
 _CONFUSED_FROM = 2          # calls made before a confused model begins to repeat the last
+_NO_INCIDENTS = re.compile(r"\b(?:do not|don't|never|without) (?:look(?:ing)? (?:up|at|for)|check\w*|us\w+|list\w*|"
+                           r"open\w*)[^.\n]{0,20}\bincidents?\b", re.I)
 _UNREAD = re.compile(r"\b(?:do not|don't|never|without) read(?:ing)?\b(?! it\b)"
                      r"|\bby (?:its|their|the) subjects? (?:only|alone)\b", re.I)
 
 
 def next_step(request: Mapping[str, Any], ask: Ask, conditions: Conditions) -> list[dict[str, Any]]:
     """The blocks of the reply: one tool call, several where that is allowed, or the final text."""
-    tools = toolbox(request["tools"])
+    tools = toolbox(request["tools"], ask.system) if _wants_causes(ask) else {}
     memory = remember(request["messages"], tools)
     forced = _forced(request) or conditions.confused and _repeated(memory, request)
     if forced:
@@ -40,7 +52,20 @@ def next_step(request: Mapping[str, Any], ask: Ask, conditions: Conditions) -> l
         return text + [{"type": "tool_use", "name": tool.name, "input": i} for i in inputs]
     if (request.get("tool_choice") or {}).get("type") == "any":
         return [_bare_call(request["tools"][0])]
-    return [{"type": "text", "text": _final(memory, ask, request)}]
+    return [{"type": "text", "text": _final(memory, ask, request) if _wants_causes(ask) else HONEST}]
+
+
+def asks_for_causes(question: str) -> bool:
+    """Whether somebody asks what is behind many tickets, or which problems are the most frequent."""
+    return bool(_ASKS_FOR_CAUSES.search(question[:_QUESTION]))
+
+
+def _wants_causes(ask: Ask) -> bool:
+    """Whether the question asks for the causes of all tickets, or leaves it to the prompt, which does."""
+    question = ask.data[:_QUESTION]
+    if _OF_ONE.search(question):
+        return False
+    return asks_for_causes(question) or not _ASKS.search(question) and asks_for_causes(ask.system)
 
 
 def _forced(request: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -85,10 +110,10 @@ def _needed(memory: Memory, tools: Mapping[str, Offered], ask: Ask, request: Map
     elif "search" in tools:
         yield "search", looking.next_query(memory, tools["search"])
     if _reads(tools, ask):
-        yield "read", looking.next_reads(memory, tools["read"], model_id, looking.calls_at_once(request))
+        yield "read", looking.next_reads(memory, tools["read"], model_id, ask.system, looking.calls_at_once(request))
     if "tally" in tools and memory.tickets:
         yield "tally", counting.tally(memory, tools["tally"], counting.placed(memory, ask, model_id))
-    if "incidents" in tools and memory.tickets:
+    if "incidents" in tools and memory.tickets and not _NO_INCIDENTS.search(ask.system):
         causes = counting.causes(memory, ask, model_id)
         yield "incidents", looking.next_incidents(memory, tools["incidents"], causes, model_id)
 

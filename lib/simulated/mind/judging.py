@@ -4,7 +4,7 @@ swayed by a ticket that gives orders."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lib.models import model
@@ -20,6 +20,7 @@ _OBEYS = {                                              # a ticket that gives or
     "large": (0.75, 0.12, 0.005),
 }
 
+_LEFT_OUT = re.compile(r"\n\[… [\d,]+ characters left out here …\]\n")      # a note to the reader, no customer's words
 _GRAVE = re.compile(
     r"\b(urgent\w*|asap|immediately|nobody can|everyone|whole (office|team|street|company)|all (our|my|of)|completely|"
     r"down|lost|allergic|safety|audit|legal|hacked|dringend|sofort|urgente|stopped|standstill|cannot work)\b", re.I)
@@ -27,11 +28,12 @@ _SLIGHT = re.compile(r"\b(wish|feature request|nice if|would be great|not urgent
                      r"small thing|minor|suggestion|keine eile|frage)\b", re.I)
 
 
-def judge(system: str, subject: str, body: str, tagged: bool, model_id: str = "", allowed: Sequence[str] = ()) -> Label:
+def judge(system: str, subject: str, body: str, tagged: bool, model_id: str = "",
+          allowed: Mapping[str, str] | None = None) -> Label:
     """The label that a model gives a ticket by a prompt, of `allowed` where there is such a list or the prompt has one;
     an unknown model counts as a small one. `tagged`: the ticket stands in tags, which is one guard against orders in
     it; a line in the prompt that calls it data is the other."""
-    size = model(model_id).size
+    size, body = model(model_id).size, _LEFT_OUT.sub("\n\n", body)
     found = _label(system, subject, body, size, allowed or reading.allowed_causes(system))
     ordered = order_in(f"{subject}\n{body}")
     if ordered and share(f"obey {subject}\n{body}") < _obeys(size, int(tagged) + reading.calls_it_data(system)):
@@ -39,7 +41,7 @@ def judge(system: str, subject: str, body: str, tagged: bool, model_id: str = ""
     return found
 
 
-def _label(system: str, subject: str, body: str, size: str, allowed: Sequence[str]) -> Label:
+def _label(system: str, subject: str, body: str, size: str, allowed: Mapping[str, str]) -> Label:
     taken = _misread(subject, body, size)
     if allowed:
         return label_from(allowed, subject, body, taken)

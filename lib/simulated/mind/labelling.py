@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from lib.simulated.mind.lexicon import CONCEPTS
@@ -18,6 +18,7 @@ _HINT = 1.5                 # score from which one is believed where the ticket'
 _CLOSE = 0.5                # of the best score: from there on the second best is a reading as well
 _FITS = 0.25                # fit below which an allowed cause is not believed
 _QUOTE_LIMIT = 140          # characters of evidence
+_REST = re.compile(r"\b(other|else|none|unclear|misc|rest\b|sonst|ander|autre|otr[oa]s?|outr[oa]s?)", re.I)
 _SMALL = frozenset("a an and at by for from in is not of on or problem problems issue issues the to with".split())
 
 
@@ -52,11 +53,11 @@ def readings(subject: str, body: str) -> Readings:
         own = _own_words(told)
         if not ranked or totals[ranked[0]] < _HINT or not own.cause.startswith(VAGUE):
             return Readings(own, None, 0.0)
-    likeliest, *others = (_of_concept(c, told, best[c], subject + body) for c in ranked)
-    closeness = totals[ranked[1]] / totals[ranked[0]] if others else 0.0
+    likeliest, *rivals = (partial(_of_concept, c, told, best[c], subject + body) for c in ranked)
+    closeness = totals[ranked[1]] / totals[ranked[0]] if rivals else 0.0
     if closeness < _CLOSE:
-        return Readings(likeliest, None, 0.0)
-    return Readings(replace(likeliest, confidence=round(0.8 - 0.4 * closeness, 2)), others[0], closeness)
+        return Readings(likeliest(), None, 0.0)
+    return Readings(replace(likeliest(), confidence=round(0.8 - 0.4 * closeness, 2)), rivals[0](), closeness)
 
 
 def _of_concept(concept: int, told: Sequence[Sentence], loudest: int, seed: str) -> Label:
@@ -69,28 +70,31 @@ def shortened(found: Label, limit: int) -> Label:
     """The label with at most `limit` words in its cause: another name of its concept, else its first telling words."""
     if not limit or len(found.cause.split()) <= limit:
         return found
-    names = next((c.names for c in CONCEPTS if c.name == found.concept), (found.cause,))
+    names, area = next(((c.names, c.area) for c in CONCEPTS if c.name == found.concept), ((found.cause,), ""))
     fitting = next((name for name in names if len(name.split()) <= limit), "")
     telling = [w for w in min(names, key=lambda name: len(name.split())).split() if w not in _SMALL]
+    if limit == 1:
+        telling.sort(key=lambda word: _stems(area).isdisjoint(_stems(word)))
     return replace(found, cause=fitting or " ".join(telling[:limit]))
 
 
-def label_from(allowed: Sequence[str], subject: str, body: str, free: Label | None = None) -> Label:
-    """The cause of `allowed` that fits the ticket best; one called "other" or the like where none fits. `free` is how
-    the ticket is read where that is not the likeliest way."""
+def label_from(allowed: Mapping[str, str], subject: str, body: str, free: Label | None = None) -> Label:
+    """The cause of `allowed`, each with what is said of it, that fits the ticket best; one called "other" or the like
+    where none fits. `free` is how the ticket is read where that is not the likeliest way."""
     told = sentences(subject, body)
     totals, _ = _scores(told)
     if free:
         totals = {c: score for c, score in totals.items() if CONCEPTS[c].name == free.concept}
     free = free or label(subject, body)
     spoken = frozenset(stem(w) for s in told if s.weight > 0.25 for w in s.words)
-    fits = {cause: _fit(cause, free.concept, totals, spoken) for cause in allowed}
+    fits = {cause: _fit(said, free.concept, totals, spoken) for cause, said in allowed.items()}
     chosen = max(allowed, key=lambda cause: fits[cause])
     if fits[chosen] < _FITS:
-        chosen = next((c for c in allowed if re.search(r"\b(other|else|none|unclear|misc)", c, re.I)), chosen)
+        chosen = next((c for c in allowed if _REST.search(c)), chosen)
     return replace(free, cause=chosen)
 
 
+@lru_cache(maxsize=4_096)
 def concept_of(name: str) -> str:
     """The lexicon's concept that a cause's name stands for, "" for none."""
     known = _names().get(" ".join(words(name)))
@@ -172,28 +176,31 @@ class _Index:
     def _add(self, term: str, where: tuple[int, int]) -> None:
         if "_" in term.strip("_"):
             first, second, *_ = term.rstrip("*").split("_")
-            self.phrases[first] += (second,)
+            self.phrases[first] = (*{*self.phrases[first], second},)
         (self.prefix[term[:-1]] if term.endswith("*") else self.exact[term]).append(where)
 
     def terms(self, spoken: Sequence[str]) -> dict[int, int]:
         """Cue -> bits of those of its terms that are among the words."""
-        met: dict[int, int] = defaultdict(int)
+        met: dict[int, int] = {}
         for token in self.tokens(spoken):
             for cue, bit in _places(token):
-                met[cue] |= bit
+                met[cue] = met.get(cue, 0) | bit
         return met
 
     def places(self, token: str) -> tuple[tuple[int, int], ...]:
-        """(cue, bit) of every term that the token fits."""
+        """(cue, bit) of every term that the token fits, as it is or after an article: l'application, d'internet."""
         prefixes = (token[:length] for length in self.lengths if length <= len(token))
-        return (*self.exact.get(token, ()), *(where for p in prefixes for where in self.prefix.get(p, ())))
+        bare = self.places(token[2:]) if token[1:2] == "'" and "_" not in token else ()
+        return (*self.exact.get(token, ()), *(where for p in prefixes for where in self.prefix.get(p, ())), *bare)
 
-    def tokens(self, spoken: Sequence[str]) -> set[str]:
-        tokens = {*spoken, *(word[2:] for word in spoken if word[1:2] == "'")}      # l'application, d'internet
-        for i, (word, after) in enumerate(pairwise(spoken)):
-            if word in self.phrases and after.startswith(self.phrases[word]):
-                tokens.update("_".join(spoken[i:i + n]) for n in (2, 3, 4))
-        return tokens
+    def tokens(self, spoken: Sequence[str]) -> Iterable[str]:
+        """Each once, in an order that is always the same: sums of floats depend on it."""
+        tokens = list(spoken)
+        if not self.phrases.keys().isdisjoint(spoken):
+            for i, (word, after) in enumerate(pairwise(spoken)):
+                if word in self.phrases and after.startswith(self.phrases[word]):
+                    tokens += ["_".join(spoken[i:i + n]) for n in (2, 3, 4)]
+        return dict.fromkeys(tokens)
 
 
 @lru_cache(maxsize=1)

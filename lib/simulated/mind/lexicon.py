@@ -118,7 +118,7 @@ _ENTER = ("log_in|login|logins|logging_in|logged_in|get_in|get_into|getting_in|g
 
 CONCEPTS: tuple[Concept, ...] = (
     *_area(
-        "login sign-in access password account authentication security permissions",
+        "login sign-in access password account authentication security permissions anmeldung zugang connexion acceso",
         _concept("single sign-on broken", "saml certificate change, identity provider sign-in failure", f"""
             4 sso|saml|single_sign*|federated|assertion*|acs_url
             3 okta|azure_ad|entra|onelogin|adfs|identity_provider|idp|keycloak|jumpcloud|pingid
@@ -176,7 +176,8 @@ CONCEPTS: tuple[Concept, ...] = (
         """),
     ),
     *_area(
-        "billing payment invoice charge price refund subscription money checkout pricing",
+        "billing payment invoice charge price refund subscription money checkout pricing abrechnung zahlung rechnung "
+        "facturation paiement facturacion pago",
         _concept("duplicate charge", "customer charged twice, repeated payment attempt", f"""
             4.5 {_MONEY} twice|times_two|two_lots|double|duplicat*|two_times|second_time|2x|doubly
             4 two|both|three|second charges|payments|debits|transactions|withdrawals|lots|lines
@@ -294,7 +295,7 @@ CONCEPTS: tuple[Concept, ...] = (
         """),
     ),
     *_area(
-        "calendar scheduling appointment booking time sync",
+        "calendar scheduling appointment booking time sync kalender termine calendrier calendario",
         _concept("time zone shift", "appointments one hour off, daylight saving offset", f"""
             4.5 one_hour|an_hour|1_hour|1_hr|one_hr|60_minutes|1h|exactly_one early|earlier|late|later|off|ahead|
                 behind|shift*|
@@ -426,7 +427,7 @@ CONCEPTS: tuple[Concept, ...] = (
         """),
     ),
     *_area(
-        "email notification message reminder communication mail",
+        "email notification message reminder communication mail nachricht courriel correo",
         _concept("emails land in spam", "notification emails not delivered, reminder mails going to junk", f"""
             4 {_MAIL} spam|spams|junk|quarantin*|spam_ordner|no_deseado|indesirable*|lixo
             4 spf|dkim|dmarc|blocklist*|blacklist*|mail_server|sender_reputation|deliverability|reverse_dns|greylist*
@@ -497,7 +498,7 @@ CONCEPTS: tuple[Concept, ...] = (
         """),
     ),
     *_area(
-        "shipping delivery order parcel return product quality defect shop",
+        "shipping delivery order parcel return product quality defect shop lieferung versand livraison envio entrega",
         _concept("parcel not delivered", "delivery never arrived, parcel late or lost", f"""
             4.5 {_PARCEL} {_NOT_COME}
             3.5 {_PARCEL} late|delay*|overdue|still|waiting|hasn't|haven't|yet|slow|lost|stolen|verspat*|retras*|

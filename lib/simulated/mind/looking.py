@@ -19,6 +19,10 @@ _CALLS_AT_ONCE = 5          # reads in one turn where parallel calls are allowed
 _PAGE = 20
 _MANY = 200                 # tickets from which larger pages are asked for
 _QUERIES = ("not", "problem", "error", "please", "can", "wrong")     # to find tickets where no tool lists them
+_TRIES = 5                  # reads, all of them failed, after which the tool is given up
+_NUMBER = rf"(?P<number>{'|'.join(ids.NUMBERS)}|\d{{1,4}})"
+_FIRST = re.compile(rf"\bread\b[^.\n]{{0,30}}?\b(?:the first|only|just|at most|no more than) {_NUMBER}"
+                    r"(?= (?:support )?tickets?\b| of them\b| ones\b|\s*(?:[.,;\n]|$))", re.I)
 _TICKET = r".*(ticket|case|id|key|number).*"
 _PRODUCT = r".*(product|service|component).*"
 _CUSTOMER = r".*(customer|client|account).*"
@@ -61,6 +65,9 @@ def _page_arguments(tool: Offered, shown: int, total: int, pointer: Any) -> dict
 
 def _page_size(schema: Mapping[str, Any], total: int) -> int:
     """The tool's own default; as many as it allows where there are many tickets."""
+    sizes = [size for size in schema.get("enum") or () if isinstance(size, int)]
+    if sizes:
+        return max(sizes)
     most = _whole(schema.get("maximum"), 1, _PAGE)
     return most if total > _MANY else _whole(schema.get("default"), 1, min(_PAGE, most))
 
@@ -83,18 +90,35 @@ def next_query(memory: Memory, tool: Offered) -> list[dict[str, Any]]:
 # --- reading them ----------------------------------------------------------------------------------------------------
 
 
-def next_reads(memory: Memory, tool: Offered, model_id: str, calls: int) -> list[dict[str, Any]]:
+def next_reads(memory: Memory, tool: Offered, model_id: str, prompt: str, calls: int) -> list[dict[str, Any]]:
     """Tickets not asked for yet, in the order they were listed, in at most `calls` calls; each is asked for once, twice
-    where a call for several left it out."""
+    where a call for several left it out. Only the first ones where the prompt says so; none once all have failed."""
     name, done = _id_parameter(tool), memory.calls(tool)
-    other_form = _takes_another_form(memory, tool, name, model_id)
+    if _is_useless(memory, tool, name, done):
+        return []
+    other_form = _takes_another_form(memory, tool, name, model_id, prompt)
     asked = _asked(memory, done, name)
     form = partial(ids.guessed, name=name) if other_form else str
     size = 1 if _refused_several(memory, done, name) else ids.at_once(tool, name)
-    left = list(islice((id for id in memory.tickets
+    left = list(islice((id for id in islice(memory.tickets, _first_only(prompt))
                         if id not in asked and ids.passed(tool, name, form(id)) not in asked), size * calls))
     batches = [left[i:i + size] for i in range(0, len(left), size)]
     return [tool.with_defaults({name: ids.packed(tool, name, list(map(form, batch)))}) for batch in batches]
+
+
+def _is_useless(memory: Memory, tool: Offered, name: str, done: Sequence[Done]) -> bool:
+    """Whether calls with the ids as they were listed have failed again and again, and never worked."""
+    if len(done) < _TRIES or any(not d.failed for d in done):
+        return False
+    listed = {ids.passed(tool, name, id) for id in memory.tickets}
+    return sum(not listed.isdisjoint(ids.unpacked(d.input.get(name), memory.tickets)) for d in done) >= _TRIES
+
+
+def _first_only(prompt: str) -> int | None:
+    """How many tickets are to be read by the prompt, None for all."""
+    found = _FIRST.search(prompt)
+    number = found["number"].lower() if found else ""
+    return int(number) if number.isdigit() else ids.NUMBERS.get(number)
 
 
 def _id_parameter(tool: Offered) -> str:
@@ -108,11 +132,11 @@ def calls_at_once(request: Mapping[str, Any]) -> int:
     return 1 if (request.get("tool_choice") or {}).get("disable_parallel_tool_use") else _CALLS_AT_ONCE
 
 
-def _takes_another_form(memory: Memory, tool: Offered, name: str, model_id: str) -> bool:
+def _takes_another_form(memory: Memory, tool: Offered, name: str, model_id: str, prompt: str) -> bool:
     """Whether ids go out in a guessed form: at first where no text tells the form, later only if that has worked."""
     done = memory.calls(tool)
     if not done:
-        return ids.guesses(tool, name, model_id)
+        return ids.guesses(tool, name, model_id, prompt)
     last = ids.unpacked(done[-1].input.get(name), memory.tickets)
     if not done[-1].tickets or any(id in memory.tickets for id in last):
         return False

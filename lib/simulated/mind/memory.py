@@ -26,12 +26,11 @@ class Memory:
         return [d for d in self.done if d.need == need]
 
     def calls(self, tool: Offered) -> list[Done]:
-        return [d for d in self.done if d.tool == tool.name]
+        return [d for d in self.done if tool.made(d.tool, d.input)]
 
 
 def remember(messages: Iterable[Mapping[str, Any]], tools: Mapping[str, Offered]) -> Memory:
     """All calls in order, and every ticket that a result or a note shows, later details completing earlier ones."""
-    needs = {tool.name: need for need, tool in tools.items()}
     memory, calls, found = Memory(), {}, {}
     for message in messages:
         content = message["content"]
@@ -39,7 +38,7 @@ def remember(messages: Iterable[Mapping[str, Any]], tools: Mapping[str, Offered]
             _take_notes(memory, notes.read(text_of(content)))
         blocks = () if isinstance(content, str) else content
         calls |= {b["id"]: b for b in blocks if b.get("type") == "tool_use"}
-        memory.latest = [_done(calls[b["tool_use_id"]], b, needs) for b in blocks
+        memory.latest = [_done(calls[b["tool_use_id"]], b, tools) for b in blocks
                          if b.get("type") == "tool_result" and b["tool_use_id"] in calls]
         for done in memory.latest:
             memory.done.append(done)
@@ -52,8 +51,9 @@ def remember(messages: Iterable[Mapping[str, Any]], tools: Mapping[str, Offered]
     return memory
 
 
-def _done(call: Mapping[str, Any], result: Mapping[str, Any], needs: Mapping[str, str]) -> Done:
-    return Done(call["name"], needs.get(call["name"], ""), call["input"], text_of(result.get("content") or ""),
+def _done(call: Mapping[str, Any], result: Mapping[str, Any], tools: Mapping[str, Offered]) -> Done:
+    need = next((need for need, tool in tools.items() if tool.made(call["name"], call["input"])), "")
+    return Done(call["name"], need, call["input"], text_of(result.get("content") or ""),
                 bool(result.get("is_error")))
 
 

@@ -15,7 +15,9 @@ _ASKED = re.compile(
     r"|\bnote (?:its|the|each|every|what|which|their|your|all|any|both)\b"
     r"|\b(?:take|taking|make|making|keep|keeping|write|writing) (?:\w+ ){0,3}notes?\b"
     r"|\b(?:keep|keeping|maintain|maintaining) (?:a|your|the) (?:\w+ ){0,2}(?:list|log|record|tally|table)\b"
-    r"|\brecord (?:its|the|each|every|their|your)\b"
+    r"|\b(?:record|jot|log) (?:its|the|each|every|their|your)\b"
+    r"|\bafter (?:each|every|reading)\b[^.\n]{0,40}\b(?:state|say|write|list|repeat|report|print|tell|jot)\b"
+    r"|\b(?:state|say|write|repeat|report|output|print)\b[^.\n]{0,60}\bafter (?:each|every|reading)\b"
     r"|\bnotier\w*|\bnotizen\b|\bhalte?\b[^.\n]{0,60}\bfest\b|\bschreib\w*\b[^.\n]{0,60}\bauf\b"
     r"|\bführe?\b[^.\n]{0,40}\bliste\b|\banot[ae]\w*|\bapunt[ae]\w*|\bnotez\b)", re.I)
 _READ = re.compile(r"^(\S.*?): (\S.*) \((.*?), (.*)\)$")

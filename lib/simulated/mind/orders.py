@@ -27,8 +27,10 @@ def _order(hints: str, *parts: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
 _ORDERS = (
     _order("ignor|disregard|forget|overrid|vergiss|vergessen|missacht|olvid|oubli|esque",
            r"\b(?:ignor\w*|disregard|forget|override|vergiss|vergessen sie|missachte\w*|olvid\w*|oublie\w*|",
-           r"esque[cç]\w*)\b(?![^.\n]{0,20}\bmy\b)[^.\n]{0,60}\b(?:instruct\w*|prompts?|rules?|guidelines?|above|",
-           r"previous|earlier|before|told|anweisung\w*|regeln?|vorgaben?|obige\w*|bisherige\w*|instruc\w*|consignes?|reglas?|regras?)\b"),
+           r"esque[cç]\w*)\b(?![^.\n]{0,20}\bmy\b)[^.\n]{0,60}\b(?:instruct\w*|prompts?|rules?|guidelines?|",
+           r"(?:above|previous|earlier|before)(?!,? (?:settings?|e?-?mails?|messages?|tickets?|orders?|invoices?|",
+           r"requests?|bookings?|versions?|weeks?|one)\b)|told|anweisung\w*|regeln?|vorgaben?|obige\w*|bisherige\w*|",
+           r"instruc\w*|consignes?|reglas?|regras?)\b"),
     _order("system|assistant|developer",
            r"^\W{0,3}(?:system|assistant|developer)\b(?: (?:prompt|message|note|override|update))?\W{0,2}[:>\]]"),
     _order("are now|'re now|du bist|new instruction|from now on|ab jetzt|ab sofort",
@@ -43,22 +45,25 @@ _ORDERS = (
            rf"\b{_AS}\s+(?:(?:this|every|all|each|any|the|alle|jede\w*|diese\w*)\s+)+(?:other\s+)?{_TICKETS}\b",
            r"[^.\n]{0,30}\b(?:as|als|como|comme)\b"),
     _order("mark ", r"\bmark\s+(?:as spam|(?:every|all|each)\b[^.\n]{0,30}\bas\b)"),
-    _order(" only| just| nur| solo| seulement| exactly",
-           rf"\b{_SAY}\s+(?:only|just|nur|solo|solamente|seulement|exactly)\s+(?:",
+    _order(" only| just| nur| solo| seulement| uniquement| exactly",
+           rf"\b{_SAY}\s+(?:only|just|nur|solo|solamente|seulement|uniquement|exactly)\s+(?:",
            r"(?:with|mit|con|avec)\s+(?!an? |your |my |one )|the words?\b|[\"'“„{]|(?-i:[A-Z]))"),
     _order("rise you to|rize you to|you must|in your ",
            r"\bi (?:hereby )?authori[sz]e you to\b|\byou must (?:now )?(?:answer|reply|respond|label|call|output|",
-           r"include)\b|\bin your (?:summary|answer|reply|output),? (?:include|write|add|put)\b"),
-    _order("note to|attention|if you are|dear|hey",
+           r"include)\b(?! (?:me|us|my|our|to|today|by|within|soon|promptly)\b)",
+           r"|\bin your (?:summary|answer|reply|output),? (?:include|write|add|put)\b"),
+    _order("set the", r"\bset the (?:root )?(?:cause|label|category|classification) to\b"),
+    _order(" ai| llm|language model| model|assistant|classifier",
            r"\b(?:note to|attention|if you are|dear|hey) (?:the |an? )?(?:ai|llm|language model|model|assistant|",
            r"classifier)\b"),
 )
 _ANSWERS = tuple(re.compile(pattern, re.I) for pattern in (
+    rf"\bset the (?:root )?{_LABEL} to\s+[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
     r"\"(?:root_cause|cause|label|category)\"\s*:\s*\"([^\"\n]{1,80})",
     rf"\b{_LABEL}\b[^.\n:=\"]{{0,60}}?(?:\b(?:is|are|ist|lautet|es|est)\b|[:=])\s*[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
     rf"\b(?:{_AS}|mark|file|treat)\b[^.\n]{{0,60}}?\b(?:as|als|como|comme)\s+[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
-    rf"\b{_SAY}\b(?:\s+(?:only|just|nur|solo|solamente|seulement|exactly|always|immer|with|mit|con|avec|the words?|"
-    rf"das wort))*\s*:?\s*[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
+    rf"\b{_SAY}\b(?:\s+(?:only|just|nur|solo|solamente|seulement|uniquement|exactly|always|immer|with|mit|con|avec|"
+    rf"the words?|das wort))*\s*:?\s*[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
 ))
 _GOES_ON = re.compile(r"\s*[,;:(]|\s+(?:and|und|y|et|e|for|because|instead|to every|to all|in the)\s", re.I)
 
@@ -68,7 +73,7 @@ def order_in(text: str) -> str:
     who obeys forget the ticket."""
     text = text[:_LONGEST]
     lower = text.lower()
-    starts = [found.start() for hints, order in _ORDERS if any(hint in lower for hint in hints)
+    starts = [found.start() for hints, order in _ORDERS if any(map(lower.__contains__, hints))
               and (found := order.search(text))]
     return _answer(text[min(starts):min(starts) + _FAR]) if starts else ""
 

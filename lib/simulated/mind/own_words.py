@@ -103,6 +103,7 @@ _FAULTS = {                 # what a label calls it -> words (`*`: any ending) a
 }
 _USELESS = frozenset(("not working", "broken", "stuck", "closed", "failure", "frozen", "stopped", "refused"))
 _NOT = frozenset("won't doesn't don't isn't aren't didn't wouldn't never refuses not".split())
+_SAYINGS = frozenset("matter doubt idea wonder".split())        # no matter, no doubt: nothing is lacking
 _CANNOT = frozenset("can't cannot couldn't".split())
 _ADVERBS = frozenset("really even properly always any anymore longer yet working work help".split())
 _BEING = frozenset("is are was were be".split())
@@ -148,12 +149,13 @@ def fault_of(label: str) -> tuple[str, frozenset[str]]:
 def _language(told: Sequence[Sentence]) -> str:
     """"en", a key of _FOREIGN, or "?" for a script that the rules cannot read."""
     spoken = [w for s in told for w in s.words if s.weight > 0.25]
-    letters = [c for w in spoken for c in w if c.isalpha()]
-    if letters and sum(map(_is_latin, letters)) < 0.5 * len(letters):
-        return "?"
-    counts = {name: sum(w in known for w in spoken) for name, known in _FOREIGN.items()}
+    if not all(map(str.isascii, spoken)):
+        letters = [c for w in spoken for c in w if c.isalpha()]
+        if sum(map(_is_latin, letters)) < 0.5 * len(letters):
+            return "?"
+    counts = {name: sum(map(known.__contains__, spoken)) for name, known in _FOREIGN.items()}
     foreign = max(counts, key=lambda name: counts[name])
-    return foreign if counts[foreign] > sum(w in _ENGLISH for w in spoken) else "en"
+    return foreign if counts[foreign] > sum(map(_ENGLISH.__contains__, spoken)) else "en"
 
 
 def _complaint(sentence: Sentence, language: str, topic: str) -> str:
@@ -180,7 +182,7 @@ def _lacking(sentence: Sentence, topic: str) -> str:
         if word in _NOT and (thing := _thing(sentence, i, "en", besides=after)):
             described = i and spoken[i - 1] in _BEING or word in ("isn't", "aren't") or after.endswith(("ed", "en"))
             return f"{thing} not {after if described else _gerund(after)}"
-        if word == "no":
+        if word == "no" and after not in _SAYINGS:
             thing = _thing(sentence, i, "en", besides=after) or topic
             return f"no {after} from {thing}" if thing else f"no {after} given"
     return ""
@@ -190,8 +192,9 @@ def _fault(spoken: Sequence[str], i: int) -> tuple[str, int] | None:
     """The name of the fault that begins at word i, and how many words say it; None for no fault or no such word."""
     if i >= len(spoken):
         return None
-    for n in (3, 2):
-        name = _phrases().get("_".join(spoken[i:i + n])) if i + n <= len(spoken) else None
+    phrases = _phrases().get(spoken[i], {})
+    for n in (3, 2) if phrases else ():
+        name = phrases.get("_".join(spoken[i:i + n])) if i + n <= len(spoken) else None
         if name:
             return name, n
     name = _fault_word(spoken[i])
@@ -199,18 +202,28 @@ def _fault(spoken: Sequence[str], i: int) -> tuple[str, int] | None:
 
 
 @lru_cache(maxsize=1)
-def _phrases() -> Mapping[str, str]:
-    return {term: name for name, terms in _FAULTS.items() for term in terms.split() if "_" in term}
-
-
-@lru_cache(maxsize=8_192)
-def _fault_word(word: str) -> str:
+def _phrases() -> Mapping[str, Mapping[str, str]]:
+    """First word -> phrase -> what it is called."""
+    found: dict[str, dict[str, str]] = {}
     for name, terms in _FAULTS.items():
         for term in terms.split():
-            open_end = term.endswith("*") and len(word) < len(term) + 5
-            if word == term or (open_end and word.startswith(term[:-1])):
-                return name
-    return ""
+            found.setdefault(term.split("_")[0], {}).update({term: name} if "_" in term else {})
+    return found
+
+
+@lru_cache(maxsize=32_768)
+def _fault_word(word: str) -> str:
+    """The first name that has the word, or its beginning where at most five letters follow."""
+    terms, beginnings = _fault_terms(), (f"{word[:n]}*" for n in range(max(0, len(word) - 5), len(word) + 1))
+    _, name = min((terms[term] for term in (word, *beginnings) if term in terms), default=(0, ""))
+    return name
+
+
+@lru_cache(maxsize=1)
+def _fault_terms() -> Mapping[str, tuple[int, str]]:
+    """Term -> the place and name of the first that has it."""
+    ranked = [(term, (i, name)) for i, (name, terms) in enumerate(_FAULTS.items()) for term in terms.split()]
+    return dict(reversed(ranked))
 
 
 def _thing(sentence: Sentence, i: int, language: str, besides: str = "") -> str:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from html import unescape
 from typing import Any
 
+from lib.simulated.mind import choices
+
 _ATTRIBUTE = re.compile(r"([\w-]{1,40})=\"([^\"]*)\"")
 _TAG = re.compile(r"</?\w[^<>]{0,2000}>")
 _HEADING = re.compile(r"(?:\A|\n\n)(?:Ticket ([^\n]{1,200})|Incident(?: \([^\n]*\))?)(?=\n|\Z)")
@@ -17,18 +19,16 @@ _COUNT_FIRST = re.compile(r"\s*\d{1,9} ?[x×] \S")
 _COUNT_LAST = re.compile(r"\s*[-*•]?\s*[^\n]{1,80}?(?:: | ?[x×(] ?)\d{1,9}\)?\s*$")
 _DEEPEST = 8                # levels of an example that are read
 _LONGEST = 20_000           # characters of a prompt in which an example is looked for
+_ONLY = (r"(?:only|just|nothing but|strictly|exclusively|single|nur|ausschließlich|nichts (?:anderes )?als|uniquement|"
+         r"seulement|exclusivement|s[oó]lo|solamente|únicamente|apenas|somente)")
 _ONLY_JSON = re.compile(
-    r"\bjson\b[^.\n]{0,30}\b(only|alone)\b|\b(only|just|nothing but|strictly|exclusively|single)\b[^.\n]{0,40}\bjson\b"
+    rf"\bjson\b[^.\n]{{0,30}}\b(?:{_ONLY}|alone)\b|\b{_ONLY}\b[^.\n]{{0,40}}\bjson\b"
     r"|\b(no|without) (prose|other text|extra text|explanation|commentary|markdown|code fence)"
-    r"|nothing (else|before or after)|\bnur\b.{0,20}\bjson\b", re.I)
-_ALLOWED = re.compile(
-    r"\b(?:one of(?: these| the following)?|(?:choose|pick)(?: only| one)? from|from (?:this|the following) list"
-    r"|allowed (?:causes|labels|values|categories)|(?:causes|labels|categories) (?:are|allowed)|list of causes"
-    r"|(?:only|these|following) (?:causes|labels|categories)|nur (?:diese|folgende) \w+|eine der folgenden \w+)\b"
-    r"[^:\n\[]{0,40}[:\[]", re.I)
-
-
-_CAUSE_KEYS = ("cause", "root_cause", "label", "category")
+    r"|nothing (else|before or after)|\brien d'autre\b|\bnada más\b|\bsonst nichts\b", re.I)
+_NO_JSON = re.compile(r"\b(?:no|not|never|don't|without|instead of|kein|nicht|ohne|sans|pas de|sin)\b[^.\n]{0,20}"
+                      r"\bjson\b(?! (?:array|list|comment))", re.I)
+_PROSE = re.compile(r"\bplain (?:english|text|prose)\b|\b(?:in|with|as|write) (?:one|a|a single|\w+) sentences?\b"
+                    r"|\bin prose\b|\bin einem satz\b|\ben una frase\b|\ben une phrase\b", re.I)
 _NUMBERS = {w: i for i, w in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _WORDS_AT_MOST = re.compile(
     r"\b(?:at most|no more than|not more than|up to|max(?:imum|imal)?(?: of)?|exactly|within|in|höchstens)\s+"
@@ -37,6 +37,10 @@ _WORDS_AT_MOST = re.compile(
     r"|\b(?:one|single)[ -]word\b", re.I)
 _FIELD = re.compile(
     r"\b(?:field|key|property|feld)s?\s+(?:(?:called|named)\s+[\"'`“]?|[\"'`“])(\w{2,30})[\"'`”]?([^.\n]{0,120})", re.I)
+_FIELDS = re.compile(r"\b(?:fields?|keys?|properties|feldern?|schlüsseln?|champs|campos)\b(?: are|:| named| called)*\s*"
+                     r"((?:[\"'`]?\w{2,30}[\"'`]?(?:\s*,\s*|\s+)(?:(?:and|und|et|y)\s+)?){0,11}[\"'`]?\w{2,30})", re.I)
+_FIELD_LINES = re.compile(r"^\s*(?:[-*•]\s*)?[\"'`]?([a-z_]\w{1,30})[\"'`]?\s?(?::|=|–|-)\s", re.M)
+_LEAVES = re.compile(r"<(\w{2,30})>[^<>]{0,200}</\1>")
 _MISSING = re.compile(r'"(\w+)" is missing')
 _DATA_LINE = re.compile(r"\b(?:never|not|no|nie(?:mals)?|keine)\b[^.\n]{0,30}\b(?:instruction|command|anweisung)"
                         r"|\bignore\b[^.\n]{0,40}\binstructions?\b[^.\n]{0,40}\b(?:ticket|text|inside|in)\b", re.I)
@@ -59,6 +63,7 @@ class Ask:
     asked_again: bool               # a reply of ours came before, so the last turn corrects it
     template: Any                   # the answer's shape as JSON-like data, None where no shape is given
     only_json: bool                 # nothing may stand around the JSON
+    language: str                   # "json", "xml", "yaml" or "prose" where the prompt asks for it, else ""
 
 
 def read(request: Mapping[str, Any]) -> Ask:
@@ -68,17 +73,47 @@ def read(request: Mapping[str, Any]) -> Ask:
     again = any(m["role"] == "assistant" for m in messages)
     last = text_of(messages[-1]["content"])
     template = from_schema(schema) if schema else _wished(system, last, again)
+    language = "json" if schema or again and "json" in last.lower() else language_of(system)
+    only = schema or _insists_on_json(system) or again and "json" in last.lower()
     return Ask(system, text_of(messages[0]["content"]), last, again, template,
-               bool(schema or _ONLY_JSON.search(system) or (again and "json" in last.lower())))
+               bool(only) and language in ("", "json"), language)
+
+
+@lru_cache(maxsize=64)
+def _insists_on_json(system: str) -> bool:
+    return bool(_ONLY_JSON.search(system))
+
+
+@lru_cache(maxsize=64)
+def language_of(system: str) -> str:
+    """What a prompt wants its answer written in, "" where it does not say."""
+    text = system[:_LONGEST]
+    if _NO_JSON.search(text):
+        return "prose"
+    named = next((name for name in ("json", "xml", "yaml") if re.search(rf"\b{name}\b", text, re.I)), "")
+    prose = _PROSE.search(text) and not (named and _ONLY_JSON.search(text))
+    return "prose" if prose else named
 
 
 def _wished(system: str, last: str, again: bool) -> Any:
-    """The prompt's example with the fields that its text adds, and those that a correction says are missing."""
-    shown = template_in(system) or template_in(last)
+    """The prompt's example, else the fields that it names, with those that its text adds and those that a correction
+    says are missing."""
+    shown = shape_in(system) or named_in(system) or template_in(last)
     missing = {name: None for name in _MISSING.findall(last)} if again else {}
     if isinstance(shown, Mapping):
         return {**shown, **{n: s for n, s in fields_in(system).items() if n not in shown}, **missing}
     return shown or missing or None
+
+
+@lru_cache(maxsize=64)
+def named_in(system: str) -> dict[str, None]:
+    """The fields of an answer that a prompt names without an example in JSON: in a sentence, line by line, as tags."""
+    text = system[:_LONGEST]
+    sentences = (re.findall(r"\w+", found[1]) for found in _FIELDS.finditer(text))
+    for names in (*sentences, _FIELD_LINES.findall(text), _LEAVES.findall(text)):
+        if any(name in choices.CAUSE_KEYS for name in names):
+            return {name: None for name in names if name not in ("and", "und", "et", "y")}
+    return {}
 
 
 @lru_cache(maxsize=64)
@@ -94,8 +129,8 @@ def _without_example(system: str) -> str:
 @lru_cache(maxsize=64)
 def words_allowed(system: str) -> int:
     """Words that a cause's name may have by the prompt, 0 where it does not say."""
-    shown = template_in(system)
-    cause = str(next((v for k, v in shown.items() if k in _CAUSE_KEYS), "")) if isinstance(
+    shown = shape_in(system)
+    cause = str(next((v for k, v in shown.items() if k in choices.CAUSE_KEYS), "")) if isinstance(
         shown, Mapping) else ""
     about = [s for s in re.split(r"(?<=[.!?\n])\s", _without_example(system)[:_LONGEST])
              if re.search(r"cause|label|name|ursache|answer|reply", s, re.I)]
@@ -221,34 +256,17 @@ def _count(text: str) -> int:
 # --- the answer's shape ----------------------------------------------------------------------------------------------
 
 
+def allowed_causes(system: str) -> Mapping[str, str]:
+    """Name -> what the prompt says of it, for each cause that it allows; empty for a free choice."""
+    return choices.listed(_without_example(system)) or choices.shown(shape_in(system))
+
+
 @lru_cache(maxsize=64)
-def allowed_causes(system: str) -> tuple[str, ...]:
-    """The causes a prompt allows, where it lists at least two; () for a free choice."""
-    found = _ALLOWED.search(_without_example(system))
-    if not found:
-        return options_shown(template_in(system))
-    rest = _without_example(system)[found.end():]
-    bullets = re.match(r"\s*((?:\s*(?:[-*•]|\d+[.)])\s+.+\n?)+)", rest)
-    if bullets:
-        items = [re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", line) for line in bullets[1].splitlines()]
-    else:
-        first = re.split(r"\]|\n\s*\n|\.(?:\s|$)", rest.strip(), maxsplit=1)[0]
-        items = re.split(r"[,;\n|]|\bor\b", first)
-    causes = tuple(dict.fromkeys(clean for item in items if (clean := _item(item))))
-    return causes if len(causes) > 1 else ()
-
-
-def options_shown(template: Any) -> tuple[str, ...]:
-    """The options of an example such as {"cause": "billing|login|other"}, or of a schema's enum."""
-    named = (template.get(key) for key in _CAUSE_KEYS) if isinstance(template, Mapping) else ()
-    shown = next((value for value in named if value), None)
-    return tuple(o.strip() for o in shown.split("|") if o.strip()) if isinstance(shown, str) and "|" in shown else ()
-
-
-def _item(text: str) -> str:
-    """A list item's name: no quotes, no full stop, no explanation after a colon or dash."""
-    name = re.split(r"\s[-–—]\s|:\s", text.strip())[0].strip(" \t\"'`.“”‘’*")
-    return name if 0 < len(name) <= 60 and re.search(r"\w", name) else ""
+def shape_in(system: str) -> Any:
+    """A prompt's example of an answer, also one with single quotes or with none around its keys."""
+    text = system[:_LONGEST]
+    return template_in(text) or template_in(
+        re.sub(r"([{,]\s{0,40})(\w{2,30})\s?:", r'\1"\2":', re.sub(r"'([^'\n]{1,200})'", r'"\1"', text)))
 
 
 @lru_cache(maxsize=64)

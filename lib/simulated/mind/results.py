@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from lib.simulated.mind import reading
+
 _TICKET_ID = ("ticket_id", "case_id")       # enough to know a ticket by; any other id needs a text beside it
 _ID = (*_TICKET_ID, "id", "key", "ticket", "number")
 _SUBJECT = ("subject", "title", "summary", "snippet")
@@ -18,6 +20,7 @@ _PRODUCT = ("product_id", "product", "service")
 _POINTERS = ("next_offset", "next_page", "next_cursor", "next")
 _TOTALS = ("total", "total_tickets", "count", "total_count")
 _PAIR = re.compile(r'"(\w{1,40})"\s*:\s*("(?:[^"\\]|\\.)*(?:"|$)|-?\d+(?:\.\d+)?|null|true|false)', re.S)
+_LINE = re.compile(r"^[-*•\s]{0,4}([A-Za-z]{0,6}[-_#]?\d{1,12})(?:\s*[:|,\t]|\s+[-–—])\s*(\S.*)$", re.M)
 _NOTE = re.compile(r"\s*\[[^\[\]{}\"]{0,80}\bcharacters left out[^\[\]{}\"]{0,20}\]\s*")
 
 
@@ -119,7 +122,16 @@ def _value(text: str, cut_is_fine: bool) -> Any:
 
 @lru_cache(maxsize=4_096)
 def _tickets_in(text: str) -> tuple[Seen, ...]:
-    return tuple(_walk(_parsed(text)))
+    parsed = _parsed(text)
+    return tuple(_in_text(parsed) if isinstance(parsed, str) else _walk(parsed))
+
+
+def _in_text(text: str) -> Iterator[Seen]:
+    """Tickets in plain text: a whole one below its heading, or one a line, its id first."""
+    if reading.has_tickets(text):
+        yield from (Seen(ticket.id, ticket.subject, ticket.body) for ticket in reading.tickets(text))
+    else:
+        yield from (Seen(found[1], found[2].strip()) for found in _LINE.finditer(text))
 
 
 def _walk(value: Any) -> Iterator[Seen]:
@@ -127,6 +139,8 @@ def _walk(value: Any) -> Iterator[Seen]:
     if isinstance(value, list):
         for item in value:
             yield from _walk(item)
+    elif isinstance(value, Mapping) and isinstance(value.get("ids"), list):
+        yield from (Seen(str(id)) for id in value["ids"] if isinstance(id, (str, int)))
     elif isinstance(value, Mapping):
         id = _first(value, _ID)
         if id and (_first(value, _TICKET_ID) or _first(value, _SUBJECT) or _first(value, _BODY)):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_BARE_WORD = re.compile(r"[^\W_]+")     # twice as fast where no apostrophe is
 _READ = 20_000              # characters of a body that are read; no run of white space or digits may take for ever
 _TOLD_BY = 200              # characters of a line that tell what part of a mail it is
 _PARAGRAPH_END = re.compile(r"\n\s{0,40}\n")
@@ -22,19 +24,22 @@ _SENTENCE_END = re.compile(             # begins with a set of characters, so th
 
 @dataclass(frozen=True)
 class _Manner:
-    """A way of telling: the pattern that shows it, and words of which every text that shows it holds one."""
+    """A way of telling: the pattern that shows it, by the words of which every text that shows it so holds one."""
 
-    words: frozenset[str]
-    pattern: re.Pattern[str]
+    patterns: Mapping[str, re.Pattern[str]]
 
-    def of(self, lower: str, spoken: tuple[str, ...]) -> bool:
+    def of(self, lower: str, signs: frozenset[str]) -> bool:
         """Looking at the words first spares most searches, and these run on every sentence."""
-        return not self.words.isdisjoint(spoken) and bool(self.pattern.search(lower))
+        return bool(signs) and any(self.patterns[word].search(lower) for word in self.patterns.keys() & signs)
 
 
-def _manner(spoken: str, *alternatives: str) -> _Manner:
-    """Of text in lower case."""
-    return _Manner(frozenset(spoken.split()), re.compile("|".join(alternatives)))
+def _manner(*signs: tuple[str, str]) -> _Manner:
+    """Of text in lower case. Each sign is words in plain form and a pattern."""
+    by_word: dict[str, list[str]] = {}
+    for spoken, pattern in signs:
+        for word in spoken.split():
+            by_word.setdefault(word, []).append(pattern)
+    return _Manner({word: re.compile("|".join(patterns)) for word, patterns in by_word.items()})
 
 
 def _any(*alternatives: str) -> re.Pattern[str]:
@@ -57,55 +62,66 @@ _LOG_LINE = _any(
     r"^\s*\[?(\d{4}-\d\d-\d\d[ T]|\d\d:\d\d:\d\d|(info|warn|warning|error|debug|trace|fatal)\b[\]: ])",
     r"^\s*(at [\w.$]+\(|traceback|(get|post|put|http)[ /]\S*/|\w+error:|[\w.]+exception\b|<\?xml|[{}]\s*$)")
 _GUESS = _manner(
-    "maybe may perhaps probably possibly presumably must could might guess assume suspect imagine wonder bet reckon "
-    "guessing wondering sure theory hunch concern says think thinks thought reckons figured assumed wondered suspected "
-    "convinced blame blamed vielleicht vermutlich verdacht glaube vermute liegt quizas tal creo supongo puede penso "
-    "peut pense crois suppose cru talvez acho",
-    r"\b(may ?be|perhaps|probably|possibly|presumably|must have been|could (it|this|that) be|might (it )?(be|have))\b",
-    r"\bi (guess|assume|suspect|imagine|wonder|bet|reckon)\b|\bi'?m guessing|\bwondering if|\bwas sure it\b",
-    r"\bmy (guess|theory|hunch)\b|\bfirst (thought|concern|guess)\b",
-    r"\bmy (husband|wife|boss|son|daughter|nephew|brother|sister|mum|dad|friend|partner|colleague|accountant) says\b",
-    r"\b(think|thinks|thought|reckons|figured|assumed|wondered|suspected|convinced|blamed?)\b",
-    r"\b(vielleicht|vermutlich|verdacht|ich (glaube|vermute)|liegt es (vielleicht )?an)\b",
-    r"\b(quizás|tal vez|creo que|supongo|puede ser|pensó que)\b",
-    r"\b(peut-être|je (pense|crois|suppose)|cru qu)|\b(talvez|acho que)\b")
+    ("maybe may perhaps probably possibly presumably must could might",
+     r"\b(may ?be|perhaps|probably|possibly|presumably|must have been|could (it|this|that) be)\b"
+     r"|\bmight (it )?(be|have)\b"),
+    ("guess assume suspect imagine wonder bet reckon", r"\bi (guess|assume|suspect|imagine|wonder|bet|reckon)\b"),
+    ("guessing wondering sure", r"\bi'?m guessing|\bwondering if|\bwas sure it\b"),
+    ("guess theory hunch thought concern", r"\bmy (guess|theory|hunch)\b|\bfirst (thought|concern|guess)\b"),
+    ("says", r"\bmy (husband|wife|boss|son|daughter|nephew|brother|sister|mum|dad|friend|partner|colleague|accountant) "
+             r"says\b"),
+    ("think thinks thought reckons figured assumed wondered suspected convinced blame blamed",
+     r"\b(think|thinks|thought|reckons|figured|assumed|wondered|suspected|convinced|blamed?)\b"),
+    ("vielleicht vermutlich verdacht glaube vermute liegt",
+     r"\b(vielleicht|vermutlich|verdacht|ich (glaube|vermute)|liegt es (vielleicht )?an)\b"),
+    ("quizas tal creo supongo puede penso", r"\b(quizás|tal vez|creo que|supongo|puede ser|pensó que)\b"),
+    ("peut pense crois suppose cru", r"\b(peut-être|je (pense|crois|suppose)|cru qu)"),
+    ("talvez acho", r"\b(talvez|acho que)\b"))
 _ASIDE = _any(
     r"^\W*(also|p\.?\s?s|btw|by the way|unrelated|separately|side note|oh,? and|oh\b.{0,12}\b(double|other))\b",
     r"^\W*(one more|another|(the )?second) (thing|point|issue)\b|^\W*(smaller|minor)\b|^\W*(and )?(last|finally),",
     r"^\W*(while i('?m| am| have)|on (another|a different) note|before you ask|separate from|not urgent)\b",
-    r"^\W*(außerdem|übrigens|nebenbei|además|por cierto|aprovecho|au fait|par ailleurs|aliás|além disso)\b",
+    r"^\W*(außerdem|übrigens|nebenbei|además|por cierto|aprovecho|au fait|par ailleurs|aliás|além disso)\b")
+_ASIDE_WITHIN = _any(
     r".*?\b(not (so )?urgent|unrelated|lower priority|separate (issue|topic|ticket|matter)|while you'?re at it)\b")
+_ASIDE_HINTS = ("urgent", "unrelated", "priority", "separate", "while you")      # each such text holds one
 _DENIAL = _manner(
-    "not isn't aren't nothing ruled ruling fine ok okay good correct normal no unlike apart other nicht pas",
-    r"\b((is|are|was|were|'?s) not|isn'?t) (the|a|an|about|caused|related|due)\b",
-    r"\bnothing to do with\b|\brul(ed|ing) out\b",
-    r"\b(works?|worked|working|is|are|was|were|looks?|been) (all )?(fine|ok|okay|good|correct|normal)\b",
-    r"\bnot an? .{0,20}(problem|issue)\b|\bno (problem|issue|trouble)s? with\b|\bnot (because|blaming)\b",
-    r"\b(unlike|apart from|other than|liegt nicht an|no es (un|el|la)|ce n'est pas)\b")
+    ("not isn't", r"\b((is|are|was|were|'?s) not|isn'?t) (the|a|an|about|caused|related|due)\b"),
+    ("nothing ruled ruling", r"\bnothing to do with\b|\brul(ed|ing) out\b"),
+    ("fine ok okay good correct normal",
+     r"\b(works?|worked|working|is|are|was|were|looks?|been) (all )?(fine|ok|okay|good|correct|normal)\b"),
+    ("not", r"\bnot an? .{0,20}(problem|issue)\b|\bnot (because|blaming)\b"),
+    ("no", r"\bno (problem|issue|trouble)s? with\b|\bno es (un|el|la)\b"),
+    ("unlike apart other nicht pas", r"\b(unlike|apart from|other than|liegt nicht an|ce n'est pas)\b"))
 _PAST = _manner(
-    "last previous years months year month past pasado voriges already was were got closed thank thanks",
-    r"\b(last|previous) (year|time)\b|\b(years?|months?) ago\b|\bin the past\b|\bvoriges jahr\b|\bel año pasado\b",
-    r"\b(already|was|were|got) (fixed|resolved|solved|sorted|refunded)\b|\bclosed, thank|\bthanks? (you )?for the\b")
+    ("last previous", r"\b(last|previous) (year|time)\b"),
+    ("ago", r"\b(years?|months?) ago\b"),
+    ("past voriges pasado", r"\bin the past\b|\bvoriges jahr\b|\bel año pasado\b"),
+    ("fixed resolved solved sorted refunded",
+     r"\b(already|was|were|got) (fixed|resolved|solved|sorted|refunded)\b"),
+    ("closed", r"\bclosed, thank"),
+    ("thank thanks", r"\bthanks? (you )?for the\b"))
+_SIGNS = frozenset((*_GUESS.patterns, *_DENIAL.patterns, *_PAST.patterns))
 
 _GUESSED = 0.3
 _LOG, _QUOTED, _SIGNED, _OLDER = 0.6, 0.2, 0.1, 0.12       # weights of the parts of a mail beside the report itself
 
 
+# These begin with a set of characters as well: \d and a look back say "a digit after no such character".
 _FIGURE = re.compile(r"\d")
-_TIME = re.compile(
-    r"(?<![\d:.,])(\d{1,2})[:.h](\d\d)(?![\d:]|[.,]\d)(?:\s?([ap]m))?|(?<![\d:.,])(\d{1,2})\s?([ap]m)\b", re.I)
+_TIME = re.compile(r"(\d(?<![\d:.,]\d)\d?)(?:[:.h](\d\d)(?![\d:]|[.,]\d)(?:\s?[ap]m)?|\s?([ap]m)\b)", re.I)
 _BARE_HOURS = re.compile(
-    r"\b(\d{1,2}) (?:instead of|becomes|turns into|has become|statt|en vez de|au lieu de|em vez de) (\d{1,2})\b")
-_AMOUNT = re.compile(r"[$€£]\s?\d[\d.,]{0,14}\d|\b\d[\d.,]{0,14}[.,]\d\d\b(?!\s?[ap]m\b)")
+    r"(\d(?<!\w\d)\d?) (?:instead of|becomes|turns into|has become|statt|en vez de|au lieu de|em vez de) (\d{1,2})\b")
+_AMOUNT = re.compile(r"[$€£\d](?:(?<=[$€£])\s?\d[\d.,]{0,14}\d|(?<=\d)(?<!\w\d)[\d.,]{0,14}[.,]\d\d\b(?!\s?[ap]m\b))")
 _AMOUNTS_KEPT = 20
 _SOME_OF = re.compile(r"\b\d[\d,.]{2,14} of \d[\d,.]{2,14}")
-_DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b")
+_DAY = re.compile(r"\d(?<!\w\d)\d?(?:st|nd|rd|th)\b")
 _ROUND = re.compile(r"(?<![\d.,$€£])\d{1,3}[,.]?000(?![\d,.]\d)")
-_SAME_NUMBER = re.compile(r"(?<![\d.,:/-])(\d{2,5})(?![\d:/-]|[.,]\d)\D{1,30}(?<![\d.,:/-])\1(?![\d:/-]|[.,]\d)")
+_SAME_NUMBER = re.compile(
+    r"(\d(?<![\d.,:/-]\d)\d{1,4})(?![\d:/-]|[.,]\d)\D{1,30}(?<![\d.,:/-])\1(?![\d:/-]|[.,]\d)")
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     text: str                   # an exact piece of the ticket
     words: tuple[str, ...]      # in plain form, and what its figures show: #hour_apart, #same_amount …
     weight: float               # 1 = reported plainly at the beginning
@@ -114,7 +130,8 @@ class Sentence:
 
 def words(text: str) -> tuple[str, ...]:
     """Words in plain form: lower case, no accents, straight apostrophes."""
-    return tuple(_WORD.findall(plain(text)))
+    text = plain(text)
+    return tuple((_WORD if "'" in text else _BARE_WORD).findall(text))
 
 
 def plain(text: str) -> str:
@@ -148,8 +165,8 @@ def pick(options: tuple[str, ...], seed: str) -> str:
 
 
 def _weight_of_subject(subject: str) -> float:
-    lower, spoken = subject.lower(), words(subject)
-    return 1.15 * _how_told(lower, spoken) * (_GUESSED if _GUESS.of(lower, spoken) else 1.0)
+    lower, signs = subject.lower(), _SIGNS.intersection(words(subject))
+    return 1.15 * _how_told(lower, signs) * (_GUESSED if _GUESS.of(lower, signs) else 1.0)
 
 
 @dataclass(frozen=True)
@@ -194,8 +211,8 @@ def _bare_hour_apart(text: str) -> bool:
 def _times(text: str) -> list[int]:
     """Times of day in minutes. 12-hour and 24-hour clocks are not told apart, only differences matter."""
     found = []
-    for hour, minute, _, bare_hour, half in _TIME.findall(text):
-        hours, minutes = int(hour or bare_hour), int(minute or 0)
+    for hour, minute, half in _TIME.findall(text):
+        hours, minutes = int(hour), int(minute or 0)
         if hours < 24 and minutes < 60:
             found.append(hours * 60 + minutes + (720 if half.lower() == "pm" and hours < 12 else 0))
     return found
@@ -221,8 +238,15 @@ def _told(body: str) -> Iterator[Sentence]:
         for paragraph in _PARAGRAPH_END.split(part):
             aside = False
             for piece in _pieces(paragraph):
-                aside = aside or bool(_ASIDE.match(piece))
+                aside = aside or _is_aside(piece)
                 yield from _clauses(piece, weight * (0.3 if aside else 1.0))
+
+
+def _is_aside(text: str) -> bool:
+    if _ASIDE.match(text):
+        return True
+    lower = text.lower()
+    return any(hint in lower for hint in _ASIDE_HINTS) and bool(_ASIDE_WITHIN.match(text))
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
@@ -242,20 +266,22 @@ def _with_words(piece: str) -> Iterator[str]:
 def _clauses(text: str, weight: float) -> Iterator[Sentence]:
     """A sentence whole; one with a guess in it clause by clause, since the rest of it may be a plain report."""
     lower, spoken = text.lower(), words(text)
-    if not _GUESS.of(lower, spoken):
-        yield Sentence(text, spoken, weight * _how_told(lower, spoken))
+    signs = _SIGNS.intersection(spoken)
+    if not _GUESS.of(lower, signs):
+        yield Sentence(text, spoken, weight * _how_told(lower, signs))
         return
     for clause in filter(_WORD.search, _CLAUSE_END.split(text)):
         lower, spoken = clause.lower(), words(clause)
-        told = _GUESSED if _GUESS.of(lower, spoken) else 0.8
-        yield Sentence(clause, spoken, weight * told * _how_told(lower, spoken))
+        signs = _SIGNS.intersection(spoken)
+        told = _GUESSED if _GUESS.of(lower, signs) else 0.8
+        yield Sentence(clause, spoken, weight * told * _how_told(lower, signs))
 
 
-def _how_told(lower: str, spoken: tuple[str, ...]) -> float:
+def _how_told(lower: str, signs: frozenset[str]) -> float:
     """1 for a plain report, less for a denial or an old story."""
-    if _DENIAL.of(lower, spoken):
+    if _DENIAL.of(lower, signs):
         return 0.15
-    return 0.35 if _PAST.of(lower, spoken) else 1.0
+    return 0.35 if _PAST.of(lower, signs) else 1.0
 
 
 def _parts(body: str) -> Iterator[tuple[str, float]]:
@@ -282,4 +308,4 @@ def _weight_of_line(line: str, before: float) -> float:
         return _LOG
     if _SIGNATURE.match(line):
         return _SIGNED
-    return _SIGNED if before == _SIGNED and not _ASIDE.match(line) else 1.0
+    return _SIGNED if before == _SIGNED and not _is_aside(line) else 1.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,10 @@ _SHORT = 12                 # words of a description that is vague unless one of
 _DOES = (r"return|give|list|find|search|count|tall|show|get|read|open|fetch|look|retriev|load|sum|group|aggregat|rank|"
          r"provid|display|browse|quer|all\b|full|text|page|gib|liefer|suche|sucht|findet|zähl|liest|zeig|öffne|holt|"
          r"devuelve|busca|cuenta|renvoie|cherche|compte")
+_ACTION = re.compile(r"action|operation|op|command|mode|method", re.I)     # a parameter that makes several tools of one
+_NOT_USE = r"(?:\b(?:not|never|without|avoid)|n't) (?:us|call)(?:e|ing|)\b"
+_RETIRED = re.compile(rf"{_NOT_USE}(?: (?:it|this)(?: tool| one)?)?(?: (?:any ?more|at all|now|yet))?\s*(?:[.!;,]|$)"
+                      r"|\bdeprecated\b", re.I)
 _SMALL = frozenset("a an the of or and in on for to with as by is are it its that this one each at".split())
 
 
@@ -32,7 +36,8 @@ NEEDS = {
     "list": Need(r"list|browse|all\b|index|page|overview|enumerate",
                  r"tickets|cases|requests|messages|inbox|conversations",
                  r"offset|skip|start|page|cursor|limit|page_size|per_page"),
-    "read": Need(r"read|get|open|fetch|show|view|load|full|detail", r"ticket|case|request|message|conversation|body",
+    "read": Need(r"read|get|open|fetch|show|view|load|full|detail|returns? (?:one|a|the|any) (?:\w+ )?ticket",
+                 r"ticket|case|request|message|conversation|body",
                  r"(ticket|case|request|message)?_?(id|ids|key|number)|ticket|tickets"),
     "search": Need(r"search|find|query|grep|look", r"tickets|cases|requests|messages|text|words",
                    r"query|q|text|keywords?|terms?"),
@@ -55,6 +60,7 @@ class Offered:
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
     twins: tuple[Offered, ...] = ()     # other tools whose descriptions say the same
+    fixed: Mapping[str, Any] = field(default_factory=dict)      # the arguments that make it one tool of several
 
     def parameter(self, pattern: str, kind: str = "") -> str:
         """The first parameter whose name fits (and whose type is `kind`), "" if there is none."""
@@ -64,17 +70,29 @@ class Offered:
     def with_defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments, with something that the schema accepts for every other required parameter."""
         missing = (name for name in self.required if name not in given)
-        return {**{name: _anything(self.properties.get(name, {})) for name in missing}, **given}
+        return {**{name: _anything(self.properties.get(name, {})) for name in missing}, **given, **self.fixed}
+
+    def made(self, name: str, given: Mapping[str, Any]) -> bool:
+        """Whether a call was one of this tool."""
+        return name == self.name and all(given.get(key) == value for key, value in self.fixed.items())
 
 
-def toolbox(tools: Sequence[Mapping[str, Any]]) -> dict[str, Offered]:
-    """Need -> the tool that serves it best; needs that no tool serves are left out."""
-    return _toolbox(json.dumps(tools))
+def toolbox(tools: Sequence[Mapping[str, Any]], prompt: str = "") -> dict[str, Offered]:
+    """Need -> the tool that serves it best; needs that no tool serves are left out, and so are tools that the prompt or
+    their own description forbids."""
+    return _toolbox(json.dumps([tool for tool in tools if not _is_forbidden(tool, prompt)]))
+
+
+def _is_forbidden(tool: Mapping[str, Any], prompt: str) -> bool:
+    name = rf"[`'\"]?{re.escape(tool['name'])}\b[`'\"]?"
+    return bool(_RETIRED.search(tool.get("description") or "") or re.search(
+        rf"{_NOT_USE}(?:[^\w.:;\n]+\w+){{0,6}}?[^\w.:;\n]+{name}\s*(?:[.,;!\n]|$|and\b|or\b|at all|tool)"
+        rf"|\b(?:be|ver)?(?:nutz|wend)\w*\s+(?:\w+ ){{0,2}}{name}\s+nicht", prompt, re.I))
 
 
 @lru_cache(maxsize=64)
 def _toolbox(tools: str) -> dict[str, Offered]:
-    offers = json.loads(tools)
+    offers = [offer for tool in json.loads(tools) for offer in _by_action(tool)]
     scored = [(score, -list(NEEDS).index(need), -i, need) for i, tool in enumerate(offers) for need in NEEDS
               if (score := _score(NEEDS[need], tool)) >= _ENOUGH]
     chosen: dict[str, int] = {}
@@ -84,10 +102,22 @@ def _toolbox(tools: str) -> dict[str, Offered]:
     return {need: _with_twins(offers[i], offers) for need, i in chosen.items()}
 
 
+def _by_action(tool: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The tool, or one for each of its actions where it has several."""
+    properties = (tool.get("input_schema") or {}).get("properties") or {}
+    name = next(filter(_ACTION.fullmatch, properties), "")
+    told = re.findall(rf"\b{re.escape(name)}\s?=\s?[\"']?(\w+)", tool.get("description") or "") if name else ()
+    values = _as_object(properties.get(name)).get("enum") or list(dict.fromkeys(told))
+    yield from ({**tool, "spoken": f"{value} {tool['name']}", "fixed": {name: value}} for value in values)
+    if not values:
+        yield tool
+
+
 def offered(tool: Mapping[str, Any]) -> Offered:
     schema = tool.get("input_schema") or {}
     properties = {name: _as_object(given) for name, given in (schema.get("properties") or {}).items()}
-    return Offered(tool["name"], tool.get("description") or "", properties, tuple(schema.get("required") or ()))
+    return Offered(tool["name"], tool.get("description") or "", properties, tuple(schema.get("required") or ()),
+                   fixed=tool.get("fixed", {}))
 
 
 def _as_object(schema: Any) -> Mapping[str, Any]:
@@ -109,7 +139,7 @@ def kinds(schema: Any) -> tuple[str, ...]:
 
 
 def _with_twins(tool: Mapping[str, Any], offers: Sequence[Mapping[str, Any]]) -> Offered:
-    twins = tuple(offered(t) for t in offers if t is not tool and _say_the_same(tool, t))
+    twins = tuple(offered(t) for t in offers if t["name"] != tool["name"] and _say_the_same(tool, t))
     return replace(offered(tool), twins=twins)
 
 
@@ -129,7 +159,7 @@ def _telling(description: str) -> frozenset[str]:
 def _score(need: Need, tool: Mapping[str, Any]) -> float:
     if _is_vague(tool.get("description", "")):
         return 0
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", tool["name"]).lower()
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", tool.get("spoken", tool["name"])).lower()
     described = tool.get("description", "").lower()
     beginning = re.split(r"[.:;]", described, maxsplit=1)[0]
     parameters = (tool.get("input_schema") or {}).get("properties") or {}
