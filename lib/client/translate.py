@@ -68,10 +68,20 @@ def message(raw: Any, model: str, endpoint: Endpoint) -> Any:
     body = _json(raw.http_response, endpoint)
     if not _is_message(body):
         raise _not_a_message(body, retry_after(raw.headers), model, endpoint)
-    reply = raw.parse()
+    reply = _parsed(raw)
     reply.content = _content(body["content"], reply.content)
     _forget_odd_usage(reply)
     return reply
+
+
+def _parsed(raw: Any) -> Any:
+    """The same as the SDK's own lenient reading, several times as fast where the answer is as the SDK declares it."""
+    from anthropic.types import Message
+
+    try:
+        return Message.model_validate_json(raw.http_response.content, strict=True)
+    except ValueError:
+        return raw.parse()
 
 
 def may_have_arrived(error: Exception) -> bool:
