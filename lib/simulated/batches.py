@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from lib.simulated.events import as_json
-from lib.simulated.pages import page
+from lib.simulated.paging import page
 from lib.simulated.protocol import Reply, handle, new_id
 from lib.simulated.refusals import MESSAGES, Refusal, invalid, not_found, refusal
 from lib.simulated.room import Room
+from lib.simulated.streaming import as_json
 
 _MOST_REQUESTS = 100_000
 _CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")

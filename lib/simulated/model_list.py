@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lib.models import EFFORTS, MODELS, THINKING, Model, model
-from lib.simulated.pages import page
+from lib.simulated.paging import page
 from lib.simulated.refusals import Refusal, not_found
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lib.simulated.conditions import Conditions
+from lib.simulated.endpoints import MEGABYTE, Answer, allowed_methods, answer, broken, most_bytes
 from lib.simulated.room import Room
-from lib.simulated.wire import MEGABYTE, Answer, allowed_methods, answer, broken, most_bytes
 
 _MOST_SWALLOWED = 512 * MEGABYTE        # of a body that is too large
 _PIECE = MEGABYTE

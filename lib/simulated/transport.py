@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import httpx2
 
+from lib.simulated.endpoints import Answer, answer
 from lib.simulated.room import Room
-from lib.simulated.wire import Answer, answer
 
 
 class Sleeper(Protocol):

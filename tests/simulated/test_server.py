@@ -15,9 +15,9 @@ from lib.client.connect import connect_server
 from lib.client.layers import Call
 from lib.settings import load
 from lib.simulated.__main__ import main
+from lib.simulated.endpoints import answer
 from lib.simulated.room import Room
 from lib.simulated.server import PortTaken, SimulatedServer
-from lib.simulated.wire import answer
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": "application/json"}

@@ -6,10 +6,10 @@ import anthropic
 import httpx2
 import pytest
 
-from lib.simulated.events import events
+from lib.simulated.endpoints import answer
 from lib.simulated.protocol import Reply
+from lib.simulated.streaming import events
 from lib.simulated.transport import SimulatedTransport
-from lib.simulated.wire import answer
 from tests.simulated.doors import DOORS, FakeClock, opened
 
 MODEL = "claude-haiku-5-5"

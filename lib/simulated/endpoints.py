@@ -11,12 +11,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from lib.simulated import batches
-from lib.simulated.events import TYPE, as_json, events
 from lib.simulated.faults import HEADER
 from lib.simulated.model_list import model_info, model_page
 from lib.simulated.protocol import Reply, handle, new_id, not_json, refused, seed_of
 from lib.simulated.refusals import COUNT_TOKENS, MESSAGES, Refusal, method_not_allowed, not_found, unwelcome
 from lib.simulated.room import Room
+from lib.simulated.streaming import TYPE, as_json, events
 
 BATCHES, MODELS = f"{MESSAGES}/batches", "/v1/models"
 BREAKS = "overloaded_in_stream"         # a fault to ask for: an error after half a stream

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lib.models import model
-from lib.simulated.sense import sense
-from lib.simulated.shape import shape
+from lib.simulated.refusals.fields import shape
+from lib.simulated.refusals.sense import sense
 
 MESSAGES, COUNT_TOKENS = "/v1/messages", "/v1/messages/count_tokens"
 VERSIONS = ("2023-01-01", "2023-06-01", "2026-10-21")

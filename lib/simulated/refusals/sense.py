@@ -10,7 +10,7 @@ from typing import Any
 
 from lib.models import model
 from lib.simulated.prompt_cache import can_carry_a_mark
-from lib.simulated.schema_limits import schema_limits
+from lib.simulated.refusals.schemas import schema_limits
 from lib.simulated.thinking import genuine
 from lib.usage.tokens import blocks_of, estimate_request
 
