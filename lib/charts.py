@@ -82,9 +82,9 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
     if measure == "usd":
         title, label = "cumulative dollars", "'$' + format(datum.value, '~g')"
     base = alt.Chart().encode(
-        x=alt.X("n:Q", title="number of calls", axis=_axis(tickMinStep=1, grid=False)),
-        y=alt.Y("total:Q", title=title, axis=_axis(labelExpr=label, tickCount=5)),
-        color=_colour("shape", SHAPE_COLOURS),
+        x=alt.X("n:Q", title="number of calls", axis=axis(tickMinStep=1, grid=False)),
+        y=alt.Y("total:Q", title=title, axis=axis(labelExpr=label, tickCount=5)),
+        color=colour("shape", SHAPE_COLOURS),
     )
     exact = ",.0f" if measure == "input" else "$.6f"
     points = base.transform_filter("datum.kind == 'call'").mark_circle(size=34, opacity=0.9).encode(tooltip=[
@@ -92,11 +92,17 @@ def growth_spec(measure: str = "input") -> dict[str, Any]:
         alt.Tooltip("amount:Q", title="this call", format=exact), alt.Tooltip("total:Q", title="so far", format=exact)])
     law = base.transform_filter("datum.kind == 'law'").mark_line(strokeWidth=2, opacity=0.55)
     room = base.transform_filter("datum.kind == 'room'").mark_point(opacity=0)
+    return finished(alt.layer(law, points, room, *crossover(base)))
+
+
+def crossover(base: Any) -> list[Any]:
+    """Layers for rows of the kind "crossover": a dashed line and its words."""
+    import altair as alt
+
     crossing = base.transform_filter("datum.kind == 'crossover'").encode(tooltip=[
         alt.Tooltip("n:Q", title="history has cost as much as the instructions at turn", format=".1f")])
     cross_line = crossing.mark_rule(strokeDash=[4, 4], opacity=0.7).encode(y=alt.value(0), y2=alt.value("height"))
-    words = [_crossing_words(crossing, early) for early in (False, True)]
-    return _finished(alt.layer(law, points, room, cross_line, *words))
+    return [cross_line, *(_crossing_words(crossing, early) for early in (False, True))]
 
 
 def _crossing_words(crossing: Any, early: bool) -> Any:
@@ -150,17 +156,17 @@ def timeline_spec() -> dict[str, Any]:
     import altair as alt
 
     chart = alt.Chart().mark_bar(cornerRadius=2, stroke=None).encode(
-        x=alt.X("start:Q", title="seconds since the run's first call", axis=_axis(grid=True)),
+        x=alt.X("start:Q", title="seconds since the run's first call", axis=axis(grid=True)),
         x2="end:Q",
         y=alt.Y("lane:N", title=None, sort=None, scale=alt.Scale(paddingInner=0.25),
-                axis=_axis(labelOverlap=False)),
-        color=_colour("step", STEP_COLOURS),
+                axis=axis(labelOverlap=False)),
+        color=colour("step", STEP_COLOURS),
         tooltip=[alt.Tooltip("lane:N"), alt.Tooltip("step:N"),
                  alt.Tooltip("start:Q", title="started at (s)", format=".2f"),
                  alt.Tooltip("seconds:Q", title="took (s)", format=".2f"),
                  alt.Tooltip("tokens:Q", title="input tokens", format=",.0f"),
                  alt.Tooltip("attempts:Q", title="times sent")])
-    return _finished(chart)
+    return finished(chart)
 
 
 # --- where the tokens went -------------------------------------------------------------------------------------------
@@ -188,12 +194,12 @@ def token_spec() -> dict[str, Any]:
     import altair as alt
 
     chart = alt.Chart().mark_bar(cornerRadius=2).encode(
-        x=alt.X("tokens:Q", title="tokens", axis=_axis(labelExpr="format(datum.value, '~s')")),
-        y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS), axis=_axis(labelOverlap=False)),
-        color=_colour("kind", TOKEN_COLOURS),
+        x=alt.X("tokens:Q", title="tokens", axis=axis(labelExpr="format(datum.value, '~s')")),
+        y=alt.Y("step:N", title=None, sort=list(STEP_COLOURS), axis=axis(labelOverlap=False)),
+        color=colour("kind", TOKEN_COLOURS),
         order=alt.Order("order:Q"),
         tooltip=[alt.Tooltip("step:N"), alt.Tooltip("kind:N"), alt.Tooltip("tokens:Q", format=",.0f")])
-    return _finished(chart)
+    return finished(chart)
 
 
 # --- shared ----------------------------------------------------------------------------------------------------------
@@ -207,13 +213,13 @@ def thinned(rows: Sequence[Any], most: int) -> list[Any]:
     return [rows[round(i * step)] for i in range(most)]
 
 
-def _axis(**options: Any) -> Any:
+def axis(**options: Any) -> Any:
     import altair as alt
 
     return alt.Axis(labelFontSize=TEXT, titleFontSize=TEXT, **options)
 
 
-def _colour(field: str, colours: Mapping[str, str]) -> Any:
+def colour(field: str, colours: Mapping[str, str]) -> Any:
     import altair as alt
 
     legend = alt.Legend(orient="top", title=None, symbolType="circle", symbolOpacity=1, symbolStrokeWidth=0,
@@ -222,7 +228,7 @@ def _colour(field: str, colours: Mapping[str, str]) -> Any:
     return alt.Color(f"{field}:N", scale=scale, legend=legend)
 
 
-def _finished(chart: Any) -> dict[str, Any]:
+def finished(chart: Any) -> dict[str, Any]:
     """The spec alone: altair names an empty data set where none was given, which would hide the caller's."""
     spec = chart.to_dict()
     for part in (spec, *spec.get("layer", ())):

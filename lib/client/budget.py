@@ -46,24 +46,26 @@ def budget(limits: Limits, timeline: Timeline, price: Price, estimate: Estimate,
     """Raises BudgetReached instead of sending a call that could go over a limit. `spent` and the seconds `elapsed` are
     from before a resume.
 
-    Before a call its worst case is held: its estimated input and `max_tokens` of output. Afterwards what `usage`
-    reports takes its place; what it leaves out is estimated, for the budget only. While calls in flight hold the rest,
-    a call waits for them. A call that was refused costs nothing, one that failed otherwise its estimated input.
+    Before a call its worst case is held: its estimated input with headroom, at the dearest rate that its marks allow,
+    and `max_tokens` of output. Afterwards what `usage` reports takes its place; what it leaves out is estimated, for
+    the budget only. Where a model reports more input than the headroom allowed for, later calls to it hold as much.
+    While calls in flight hold the rest, a call waits for them. A call that was refused costs nothing, one that failed
+    otherwise its estimated input.
     """
-    account = _Account(limits, timeline, spent, elapsed)
+    account, headroom = _Account(limits, timeline, spent, elapsed), _Headroom()
 
     def layer(call: Call, call_next: Next) -> Any:
-        size = estimate(call.request)
-        worst = _worst(call.request, size, price)
-        account.hold(worst, call.stop)
+        model, size, kinds = call.request.get("model", ""), estimate(call.request), _kinds(call.request)
+        worst = account.hold(lambda: _worst(call.request, kinds, headroom.on(model, size), price), call.stop)
         actual = Cost()
         try:
             reply = call_next(call)
+            headroom.learn(model, size, reported(reply))
             actual = _actual(reply, call.request, size, price, estimate)
             return reply
         except BaseException as error:
             if may_have_been_billed(error, call.sent):
-                actual = _input_alone(call.request, size, price)
+                actual = _input_alone(call.request, headroom.on(model, size), price)
             raise
         finally:
             account.settle(worst, actual)
@@ -89,8 +91,25 @@ def _paid(row: CallRow, store: Store, price: Price, estimate: Estimate) -> Cost:
         return Cost(row.input + row.output, row.usd or 0.0)
     request, reply = store.exchange(row.id)
     if reply is None:
-        return _input_alone(request, estimate(request), price)
+        return _input_alone(request, round(estimate(request) * HEADROOM), price)
     return _actual(reply, request, estimate(request), price, estimate)
+
+
+class _Headroom:
+    """How much more input than was estimated a call may turn out to have: a tenth, or the most that was seen so far of
+    its model."""
+
+    def __init__(self) -> None:
+        self._most: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def on(self, model: str, size: int) -> int:
+        return round(size * self._most.get(model, HEADROOM))
+
+    def learn(self, model: str, size: int, usage: Usage) -> None:
+        seen = sum(part or 0 for part in (usage.fresh, usage.write_5m, usage.write_1h, usage.cache_read))
+        with self._lock:
+            self._most[model] = max(self._most.get(model, HEADROOM), seen / max(1, size))
 
 
 class _Account:
@@ -105,9 +124,10 @@ class _Account:
         self._in_flight = 0
         self._changed = threading.Condition()
 
-    def hold(self, worst: Cost, stop: threading.Event | None) -> None:
+    def hold(self, worst_now: Callable[[], Cost], stop: threading.Event | None) -> Cost:
+        """Waits until the worst case fits, and holds it; it may grow while calls in flight come back."""
         with self._changed:
-            while problem := self._problem(worst, self._spent + self._held):
+            while problem := self._problem(worst := worst_now(), self._spent + self._held):
                 if not self._in_flight or self._problem(worst, self._spent):
                     raise errors.BudgetReached(problem)
                 self._changed.wait()
@@ -115,6 +135,7 @@ class _Account:
                     raise errors.Stopped("Stopped: no further call was sent. What is finished is kept.")
             self._held += worst
             self._in_flight += 1
+            return worst
 
     def settle(self, worst: Cost, actual: Cost) -> None:
         with self._changed:
@@ -133,22 +154,30 @@ class _Account:
             return (f"The run's limit of {limits.max_tokens:,} tokens: {self._spent.tokens:,} are spent and the next "
                     f"call could take {worst.tokens:,}, so it was not sent. Raise the limit to go on.")
         if taken.usd + worst.usd > limits.max_usd + 1e-9:
-            return (f"The run's limit of ${limits.max_usd:,.2f}: ${self._spent.usd:,.4f} is spent and the next call "
-                    f"could cost ${worst.usd:,.4f}, so it was not sent. Raise the limit to go on.")
+            return (f"The run's limit of {_dollars(limits.max_usd)}: ${self._spent.usd:,.4f} is spent and the next "
+                    f"call could cost ${worst.usd:,.4f}, so it was not sent. Raise the limit to go on.")
         return ""
 
 
-def _worst(request: dict[str, Any], size: int, price: Price) -> Cost:
-    """Nothing read from the cache, everything written to it where the request marks something, output to the limit."""
-    size, output = round(size * HEADROOM), request.get("max_tokens") or 0
+def _dollars(limit: float) -> str:
+    return f"${limit:,.2f}" if limit >= 0.01 or not limit else f"${limit:g}"
+
+
+def _kinds(request: dict[str, Any]) -> list[str]:
+    """How the input may be billed: fresh, or written to the cache for as long as the request's marks say."""
     marks = repr([request.get(name) for name in ("cache_control", "system", "tools", "messages")])
-    kind = "fresh" if "'ephemeral'" not in marks else "write_1h" if "'1h'" in marks else "write_5m"
-    return _cost(Usage(**{"fresh": 0, "write_5m": 0, "write_1h": 0, "cache_read": 0, "output": output, kind: size}),
-                 request, price)
+    return ["fresh", *(["write_5m"] if "'ephemeral'" in marks else []), *(["write_1h"] if "'1h'" in marks else [])]
+
+
+def _worst(request: dict[str, Any], kinds: list[str], size: int, price: Price) -> Cost:
+    """Nothing read from the cache, all of it at the dearest of the rates, which for a long prompt are those of its
+    length; output to the limit."""
+    nothing = {"fresh": 0, "write_5m": 0, "write_1h": 0, "cache_read": 0, "output": request.get("max_tokens") or 0}
+    return max((_cost(Usage(**{**nothing, kind: size}), request, price) for kind in kinds), key=lambda cost: cost.usd)
 
 
 def _input_alone(request: dict[str, Any], size: int, price: Price) -> Cost:
-    return _worst({**request, "max_tokens": 0}, size, price)
+    return _worst({**request, "max_tokens": 0}, _kinds(request), size, price)
 
 
 def _actual(reply: Any, request: dict[str, Any], size: int, price: Price, estimate: Estimate) -> Cost:

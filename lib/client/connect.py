@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,6 +11,7 @@ from lib import errors
 from lib.client import base_url as urls
 from lib.client import translate
 from lib.client.clock import Clock
+from lib.client.count import Counter
 from lib.client.layers import Call, LayeredClient, Sent, layered
 from lib.client.pause import shared_pause
 from lib.client.translate import Endpoint, is_busy
@@ -38,6 +39,7 @@ class Connection:
     name: str
     clock: Clock = field(repr=False)
     close: Callable[[], None] = field(default=lambda: None, repr=False)
+    count: Callable[[Mapping[str, Any]], int | None] = field(default=lambda request: None, repr=False)    # see `count`
 
 
 def connect_simulated(settings: Settings, speed: float, transport: Any = None,
@@ -48,8 +50,8 @@ def connect_simulated(settings: Settings, speed: float, transport: Any = None,
     """
     clock = Clock(speed)
     endpoint = Endpoint("the simulated Messages API", "http://simulated.invalid", "simulated")
-    client, close = _client(endpoint, settings, clock, transport or _simulated_transport(clock, conditions))
-    return Connection(client, "simulated", "Simulated Messages API", clock, close)
+    wire = _client(endpoint, settings, clock, transport or _simulated_transport(clock, conditions))
+    return Connection(wire.client, "simulated", "Simulated Messages API", clock, wire.close, wire.count)
 
 
 def connect_api(settings: Settings, key: str, address: str = ANTHROPIC_API) -> Connection:
@@ -58,8 +60,8 @@ def connect_api(settings: Settings, key: str, address: str = ANTHROPIC_API) -> C
         raise errors.WrongKey("The Anthropic API needs a key. Enter one, or use the simulation.")
     clock = Clock()
     endpoint = Endpoint("the Anthropic API", address, _clean(key))
-    client, close = _client(endpoint, settings, clock)
-    return Connection(client, "live", "Anthropic API", clock, close)
+    wire = _client(endpoint, settings, clock)
+    return Connection(wire.client, "live", "Anthropic API", clock, wire.close, wire.count)
 
 
 def connect_server(settings: Settings, base_url: str, key: str = "") -> Connection:
@@ -68,8 +70,8 @@ def connect_server(settings: Settings, base_url: str, key: str = "") -> Connecti
     urls.refuse_resolved(address)
     clock = Clock()
     endpoint = Endpoint(f"the server at {address}", address, _clean(key))
-    client, close = _client(endpoint, settings, clock)
-    return Connection(client, "server", address, clock, close)
+    wire = _client(endpoint, settings, clock)
+    return Connection(wire.client, "server", address, clock, wire.close, wire.count)
 
 
 def _simulated_transport(clock: Clock, conditions: Any) -> Any:
@@ -86,9 +88,15 @@ def _clean(key: str) -> str:
     return key
 
 
-def _client(endpoint: Endpoint, settings: Settings, clock: Clock,
-            transport: Any = None) -> tuple[LayeredClient, Callable[[], None]]:
-    """The client, and what closes its connections. `transport` takes the network's place: the wire is simulated."""
+@dataclass(frozen=True)
+class _Wire:
+    client: LayeredClient
+    close: Callable[[], None]
+    count: Callable[[Mapping[str, Any]], int | None]
+
+
+def _client(endpoint: Endpoint, settings: Settings, clock: Clock, transport: Any = None) -> _Wire:
+    """Client, counter, and what closes their connections. `transport` takes the network's place: it is simulated."""
     sdk = _sdk(endpoint, clock, transport)
     timeout = _timeout(settings)
 
@@ -96,7 +104,13 @@ def _client(endpoint: Endpoint, settings: Settings, clock: Clock,
         _sending.set(call.sent)
         return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
 
-    return layered(LayeredClient(send), shared_pause(clock, simulated=transport is not None)), sdk.close
+    counter = Counter(sdk, endpoint)
+
+    def count(request: Mapping[str, Any]) -> int | None:
+        _sending.set(Sent())
+        return counter(request)
+
+    return _Wire(layered(LayeredClient(send), shared_pause(clock, simulated=transport is not None)), sdk.close, count)
 
 
 def _sdk(endpoint: Endpoint, clock: Clock, transport: Any) -> Any:

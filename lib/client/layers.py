@@ -16,6 +16,7 @@ class Sent:
     began: float | None = None      # on the run's own time; None while it has not
     seconds: float | None = None    # of all attempts on the simulation's clock; None where there is none
     simulated: bool = False         # a server said that its answers come from the simulation
+    waited: float = 0.0             # seconds in which it was not sent because the server was busy
     unanswered: bool = False        # an attempt got no answer, so its reply may have been made and billed
     reused: bool = False            # answered from the run store
 

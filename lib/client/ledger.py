@@ -28,7 +28,8 @@ def ledger(store: Store, run_id: str, timeline: Timeline, price: Price = lambda 
             seconds = timeline.end(started, call.sent.seconds)
             store.add_call(CallRow(
                 id=0, run_id=run_id, step=call.step, subject=call.subject, model=call.request.get("model", ""),
-                started=started, seconds=seconds, attempts=call.sent.attempts or 1, **fields,
+                started=started, seconds=seconds, attempts=call.sent.attempts or 1,
+                waited=min(call.sent.waited, seconds), **fields,
             ), call.request, reply)
 
         try:

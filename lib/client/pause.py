@@ -23,7 +23,8 @@ KEPT_PAUSES = 100       # of a simulation, whose workers need not come to a paus
 def shared_pause(clock: Clock, simulated: bool = False) -> Layer:
     """Sends a call again after Busy, when the pause that the server asked for is over; `call.stop` ends the wait.
 
-    On the simulated wire a pause is part of what a call takes: it counts in `sent.seconds`, whatever the clock does.
+    What a call waited counts in `sent.waited`. On the simulated wire it is also part of what a call takes: it counts in
+    `sent.seconds`, whatever the clock does.
 
     Raises Busy when this call kept failing while others got through, StaysBusy when none did or the server asks for
     more than LONGEST_WAIT, Stopped when stopped while waiting.
@@ -70,11 +71,14 @@ class _Gate:
     def wait(self, call: Call) -> None:
         waited_until = self._clock.now()
         while (until := self._until) > waited_until:    # another worker may prolong the pause meanwhile
-            self._sleep(until - self._clock.now(), call.stop)
+            began = self._clock.now()
+            stopped = self._clock.sleep(until - began, call.stop)
+            call.sent.waited += self._clock.now() - began
+            self._heed(stopped)
             waited_until = until
 
-    def _sleep(self, seconds: float, stop: threading.Event | None) -> None:
-        if self._clock.sleep(seconds, stop):
+    def _heed(self, stopped: bool) -> None:
+        if stopped:
             raise errors.Stopped("Stopped while the server was busy. What is finished is kept; resume to go on.")
 
 
@@ -92,8 +96,9 @@ class _SimulatedGate(_Gate):
 
     def wait(self, call: Call) -> None:
         while (seconds := self._left(self._time(call))) > 0:
-            self._sleep(seconds, call.stop)
+            self._heed(self._clock.sleep(seconds, call.stop))
             call.sent.seconds = (call.sent.seconds or 0.0) + seconds
+            call.sent.waited += seconds
 
     def _time(self, call: Call) -> float:
         """How far the call is. One that belongs to no run begins whenever the clock says."""

@@ -39,28 +39,30 @@ class SimulatedTime:
     Thirty simulated seconds pass in a real one, so the ten milliseconds that this machine needs between two calls would
     look like a third of a second. Here a step has as many lanes as threads, all free when it begins, and a call takes
     the lane that is free first: which thread makes it is this machine's accident, above all where nobody waits. A call
-    that follows from its thread's last one, or had to wait for another, begins no earlier than that one ended.
+    that follows from its thread's last one, or had to wait for another, begins no earlier than that one ended; so does
+    one of another step than its thread's last.
     """
 
     def __init__(self, began: float):
         self._latest = began                        # end of the call that ended last
         self._began: dict[str, float] = {}          # step -> when its first call began
         self._free: dict[str, list[float]] = {}     # step -> since when its idle lanes are
-        self._mine = threading.local()              # of a thread: its last call's step, subject and end
+        self._mine = threading.local()              # of a thread: its steps, and its last call's step, subject and end
         self._lock = threading.Lock()
 
     def now(self) -> float:
         return self._latest
 
     def begin(self, step: str, after: float | None = None, subject: str = "") -> float:
-        mine, own = self._mine, None
+        mine = self._mine
+        steps, before = vars(mine).setdefault("steps", set()), getattr(mine, "step", None)
+        own = None if before is None or (before == step and mine.subject != subject) else mine.ended
         with self._lock:
             began = self._began.setdefault(step, self._latest)
             lanes = self._free.setdefault(step, [])
-            if getattr(mine, "step", None) != step:
+            if step not in steps:
+                steps.add(step)
                 lanes.append(began)
-            elif mine.subject == subject:
-                own = mine.ended
             lane = own if own in lanes else min(lanes, default=began)
             if lane in lanes:
                 lanes.remove(lane)

@@ -6,7 +6,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -42,14 +42,17 @@ class Runs:
         self._lock = threading.Lock()
 
     def start(self, design: Design, shapes: Sequence[str], tickets: TicketSet, catalog: Catalog, data_id: str,
-              connect: Connect, source: str, connection_name: str, desk: str = "", conditions: str = "") -> str:
+              connect: Connect, source: str, connection_name: str, desk: str = "", conditions: str = "",
+              own_prices: Mapping[str, Mapping[str, Any]] | None = None) -> str:
         """Begins one run per shape at once and returns the id of their group. Connecting happens in the background.
 
-        `conditions` are what the simulated API was told to do, in words.
+        `conditions` are what the simulated API was told to do, in words. `own_prices` are a person's, in dollars per
+        million tokens; see `usage.prices.with_own`, which raises PriceRefused. The run keeps them with those listed.
         """
         group = secrets.token_urlsafe(9)
         # what somebody's own server charges is not known, whatever its models are called
         listed = prices.prices_for([] if source == "server" else sorted({s.model for s in design.steps.values()}))
+        listed = prices.with_own(listed, own_prices or {})
         if not self._store.has_data(data_id):       # forgotten meanwhile; a resume will want it
             database = catalog.to_bytes() if catalog.tables else None
             data_id = self._store.save_data(tickets.to_json(), database, tickets.name)

@@ -43,6 +43,7 @@ MIGRATIONS: list[tuple[str, ...]] = [
     ),
     ("alter table data add column saved real not null default 0",),
     ("alter table run add column conditions text not null default ''",),
+    ("alter table call add column waited real not null default 0",),
 ]
 
 

@@ -53,7 +53,7 @@ class CallRow:
     subject: str
     model: str
     started: float
-    seconds: float
+    seconds: float              # from its beginning to its end, waiting included
     stop_reason: str | None
     fresh: int | None           # input tokens that were neither written to nor read from the cache
     write_5m: int | None
@@ -64,6 +64,12 @@ class CallRow:
     usd: float | None           # None: no price known; 0.0 on a failed call: the server refused it and bills nothing
     attempts: int = 1           # HTTP requests that were sent for it
     error: str = ""
+    waited: float = 0.0         # of `seconds`, those in which it was not sent because the server was busy
+
+    @property
+    def worked(self) -> float:
+        """Seconds in which something was done for it."""
+        return self.seconds - self.waited
 
     @property
     def input(self) -> int | None:
@@ -91,6 +97,8 @@ class Totals:
     errors: int
     first_started: float | None
     last_ended: float | None
+    attempts: int = 0           # HTTP requests, those that the server turned away included
+    waited: float = 0.0         # seconds of all calls together, at no tokens
 
 
 class Store:
@@ -301,7 +309,8 @@ _SUMS = """count(*) as calls,
     coalesce(sum((error = '' or usd is not 0) and fresh + write_5m + write_1h + cache_read + output is null), 0)
         as unreported,
     coalesce(sum(error != ''), 0) as errors,
-    min(started) as first_started, max(started + seconds) as last_ended"""
+    min(started) as first_started, max(started + seconds) as last_ended,
+    coalesce(sum(attempts), 0) as attempts, coalesce(sum(waited), 0.0) as waited"""
 
 _CONVERSATION = """with recursive back(id, depth) as (
         select ?, 0 union all select node.parent, depth + 1 from node join back on node.id = back.id)

@@ -1,4 +1,7 @@
-"""What a run will roughly send and cost, told before it starts. All of it is estimated and must be shown as such."""
+"""What a run will roughly send and cost, told before it starts, and how far that was off, told after it.
+
+All of a forecast is estimated and must be shown as such.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,30 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from lib.client.caching import OFF
 from lib.design import Design
-from lib.models import model
+from lib.models import TOKEN_FACTOR, model
 from lib.simulated import latency
-from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL
+from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL, MERGE_ROUNDS
 from lib.task.problems import problems
 from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
-from lib.task.tools import PAGE, list_tickets, read_ticket
+from lib.task.tools import PAGE, READS, list_tickets, read_ticket
 from lib.tickets.ticket import Ticket, TicketSet
 from lib.usage.prices import cost, prices_for
 from lib.usage.tokens import estimate, estimate_request, is_exact
 
+if TYPE_CHECKING:
+    from lib.runs.store import CallRow
+
 SAMPLE = 200                # tickets counted; the rest is taken to be like them
-LABEL_OUTPUT = 60           # output tokens: one cause and one quote
-LABEL_LINE = 20             # tokens of one label in the merge prompt, and of its place in the reply
+LABEL_OUTPUT = 56           # output tokens: one cause and one quote
+LABEL_LINE = 17             # tokens of one label in the merge prompt, and of its place in the reply
+LABELS_LEFT = 0.55          # share of the labels that a merge leaves as causes
 SUMMARY_OUTPUT = 150
+INCIDENTS_TOLD = 250        # tokens of the incidents in a summary prompt, half of those that have room
 TURN_OUTPUT = 60            # one tool call with a line of text
 FOLLOW_UP = 51              # tokens the API adds for one tool_use/tool_result pair and its two messages
 TALLY_LINE = 25             # output tokens of one ticket with its cause, passed to tally
@@ -33,6 +42,10 @@ THOUGHT = 25                # output tokens thought before a reply by a model th
 HIGH_EFFORT = 2             # times as many at high effort
 CLEARED = 20                # tokens of the note that a cleared tool result leaves
 PER_TURN = 4                # tickets read in one turn when parallel tools are on
+INPUT_OFF, OUTPUT_OFF = 0.1, 0.3    # by how much token estimates miss, either way
+SENT_BACK = 0.1             # share of the label calls that are asked again, in a run that goes badly
+LEFT_OUT = 0.5              # share of the tickets that a hasty agent does not read
+DETOURS = 0.5               # turns of a thorough agent beyond those needed, per turn needed
 SHAPES = ("pipeline", "agent")
 ROUGH = "the tokenizer could not be loaded: tokens are characters / 4"
 # fields that nothing can be told without
@@ -47,12 +60,49 @@ class Forecast:
     usd: float | None       # None also for a model without a known price
     seconds: float | None
     note: str = ""          # what would end the run early, or makes the figures rougher than usual, as one plain line
+    low: Bound | None = None        # between these two the run is expected to end
+    high: Bound | None = None
+    reasons: tuple[str, ...] = ()   # for the range, as plain lines
+    steps: tuple[StepForecast, ...] = ()
 
 
 @dataclass(frozen=True)
-class _Calls:
-    """`number` like calls, `at_once` of them in parallel."""
+class Bound:
+    """One end of a forecast's range. `usd` is None for a model without a known price."""
 
+    calls: int
+    input: int
+    output: int
+    usd: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class StepForecast:
+    """What the calls of one step take together."""
+
+    step: str               # label, merge, summary, agent
+    calls: int
+    input: int
+    output: int
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class Held:
+    """A step's forecast beside what its calls took: tokens, dollars or calls."""
+
+    step: str               # "all" for the sum
+    forecast: float | None
+    actual: float | None    # None where no call reported it
+    off: float | None       # share by which the forecast was too high (too low: below 0); None where it cannot be told
+
+
+@dataclass(frozen=True)
+class Part:
+    """`number` like calls of a step, `at_once` of them in parallel."""
+
+    step: str
     model: str
     number: int
     input: float            # tokens of one
@@ -61,56 +111,120 @@ class _Calls:
     written: float = 0.0    # of `input`, to the prompt cache
     read: float = 0.0       # of `input`, from it
 
+    def scaled(self, number: float = 1.0, input: float = 1.0, output: float = 1.0) -> Part:
+        return replace(self, number=round(self.number * number), input=self.input * input, output=self.output * output,
+                       written=self.written * input, read=self.read * input)
+
+    def usd(self, prices: Mapping[str, Any], hour: bool) -> float | None:
+        """Of all these calls; `hour` tells cache writes that last an hour from those of five minutes."""
+        fresh, written, read = map(round, (self.input - self.written - self.read, self.written, self.read))
+        one = cost(prices, self.model, fresh, 0 if hour else written, written if hour else 0, read, round(self.output))
+        return None if one is None else self.number * one
+
+    @property
+    def seconds(self) -> float:
+        return math.ceil(self.number / self.at_once) * latency.usual(self.model, self.input, self.output)
+
 
 def forecast(design: Design, tickets: TicketSet) -> dict[str, Forecast]:
     """One Forecast per shape, from token estimates of the prompts these tickets would make.
 
     How rough: label prompts are within some 10 % (see `usage.tokens`). How many labels differ, how long replies and the
     thinking before them are, and how the agent goes about it are guesses: it is taken to read every ticket one by one,
-    so that its input follows a·T + d·T(T-1)/2 over T turns while all results are kept. An agent that reads less, or
-    looks up more, can be off by a factor of two. Retries are left out; what is marked for the prompt cache is taken to
-    be there when it is asked for. A design that cannot run gets a forecast of unknowns, never an error.
+    so that its input follows a·T + d·T(T-1)/2 over T turns while all results are kept. What is marked for the prompt
+    cache is taken to be there when it is asked for. The range runs from an agent that reads READS tickets a turn, or
+    leaves half of them out, whichever takes less, to one that takes half as many turns again; `reasons` say so. A
+    design that cannot run gets a forecast of unknowns, never an error.
     """
     if not tickets.tickets:
         return dict.fromkeys(SHAPES, Forecast(0, 0, 0, 0.0, 0.0))
-    if faults := [p.text for p in problems(design) if NEEDED.fullmatch(p.field)]:
-        return dict.fromkeys(SHAPES, Forecast(None, None, None, None, None, note=faults[0]))
+    if fault := fault_of(design):
+        return dict.fromkeys(SHAPES, Forecast(None, None, None, None, None, note=fault))
     prices = prices_for(sorted({step.model for step in design.steps.values()}))
     rough = "" if is_exact() else ROUGH
-    hour = design.caching == "auto-1h"
-    return {"pipeline": replace(_sum(_pipeline(design, tickets), prices, hour), note=_pipeline_note(design) or rough),
-            "agent": replace(_sum(_agent(design, tickets), prices, hour), note=_agent_note(design, tickets) or rough)}
+    return {"pipeline": replace(_pipeline_forecast(design, tickets, prices), note=_pipeline_note(design) or rough),
+            "agent": replace(_agent_forecast(design, tickets, prices), note=_agent_note(design, tickets) or rough)}
 
 
-def _pipeline(design: Design, tickets: TicketSet) -> list[_Calls]:
+def held_against(told: Forecast, calls: Iterable[CallRow], measure: str = "input") -> list[Held]:
+    """The forecast beside the calls of a run, step by step and in all. `measure` is input, output, usd or calls.
+
+    A step that was not foreseen, such as a summary of the conversation, is held against 0.
+    """
+    actual: dict[str, list[float | None]] = {}
+    for call in calls:
+        actual.setdefault(call.step, []).append(1 if measure == "calls" else getattr(call, measure))
+    foreseen = {step.step: getattr(step, measure) for step in told.steps}
+    steps = dict.fromkeys([*foreseen, *actual])
+    rows = [_held(step, foreseen.get(step, 0), actual.get(step, [])) for step in steps]
+    whole = None if None in foreseen.values() else sum(foreseen.values())
+    return [*rows, _held("all", whole, [amount for amounts in actual.values() for amount in amounts])]
+
+
+def fault_of(design: Design) -> str:
+    """Why the design cannot run and nothing can be told of it; empty where it can."""
+    return next((p.text for p in problems(design) if NEEDED.fullmatch(p.field)), "")
+
+
+def for_an_hour(design: Design) -> bool:
+    """Whether what the design writes to the prompt cache lasts an hour."""
+    return design.caching == "auto-1h"
+
+
+# --- the pipeline ----------------------------------------------------------------------------------------------------
+
+
+def _pipeline_forecast(design: Design, tickets: TicketSet, prices: Mapping[str, Any]) -> Forecast:
+    parts = pipeline_parts(design, tickets, len(tickets))
+    again = SENT_BACK if design.retries else 0.0
+    more = [part.scaled(input=1 + again, output=1 + again) if part.step == "label" else part for part in parts]
+    sent_back = f"an answer that is not valid is sent back: in a bad run one label call in {round(1 / SENT_BACK)}"
+    reasons = (_OFF, sent_back, _WORDS) if design.retries else (_OFF, _WORDS)
+    return _told(parts, parts, more, prices, for_an_hour(design), reasons)
+
+
+def pipeline_parts(design: Design, tickets: TicketSet, number: int) -> list[Part]:
+    """The calls for `number` tickets like these: one label call each, merges as a tree, a summary of each top cause."""
     label, merge, summary = (design.steps[name] for name in ("label", "merge", "summary"))
-    number, sample = len(tickets), _sample(tickets)
-    labels = distinct_labels(number)
-    merges = math.ceil(labels / LABELS_PER_CALL) + (1 if labels > LABELS_PER_CALL else 0)
+    sample, labels = _sample(tickets), distinct_labels(number)
+    levels = merge_levels(labels)
+    merges = sum(math.ceil(level / LABELS_PER_CALL) for level in levels)
     label_prompt = _mean(_prompt(label.model, label.system, render_ticket(t, tags=design.tags)) for t in sample)
     excerpt = _mean(estimate(render_ticket(t, EXCERPT_LIMIT, design.tags), summary.model) for t in sample)
     excerpts = min(EXCERPTS, math.ceil(number / (design.k + 2)))
-    groups = LABEL_LINE * labels / merges
+    groups = _in_its_tokens(merge.model, LABEL_LINE * sum(levels) / merges)
     steps = (
-        (label, _Calls(label.model, number, label_prompt, _reply(label.model, LABEL_OUTPUT), design.workers)),
-        (merge, _Calls(merge.model, merges, _prompt(merge.model, merge.system, "") + groups,
-                       _reply(merge.model, groups))),
-        (summary, _Calls(summary.model, min(design.k, labels),
-                         _prompt(summary.model, summary.system, "") + excerpts * excerpt,
-                         _reply(summary.model, SUMMARY_OUTPUT), design.workers)),
+        (label, Part("label", label.model, number, label_prompt, _reply(label.model, LABEL_OUTPUT), design.workers)),
+        (merge, Part("merge", merge.model, merges, _prompt(merge.model, merge.system, "") + groups,
+                     _reply(merge.model, LABEL_LINE * sum(levels) / merges))),
+        (summary, Part("summary", summary.model, min(design.k, labels),
+                       _prompt(summary.model, summary.system, "") + excerpts * excerpt + INCIDENTS_TOLD,
+                       _reply(summary.model, SUMMARY_OUTPUT), design.workers)),
     )
     return [part for step, calls in steps for part in _cached(calls, design.caching, _fixed(step.model, step.system))]
+
+
+def merge_levels(labels: int) -> list[int]:
+    """How many labels each level of the merge tree has to compare: one level while they fit one prompt."""
+    levels = [labels]
+    while levels[-1] > LABELS_PER_CALL and len(levels) < MERGE_ROUNDS:
+        levels.append(math.ceil(levels[-1] * LABELS_LEFT))
+    return levels
 
 
 def _reply(model_id: str, text: float) -> float:
     """Output tokens of a reply with so many of text, thinking included."""
     known = model(model_id)
-    if not known.thinks:
-        return text
-    return text + (THOUGHT + text / 2) * (HIGH_EFFORT if known.effort == "high" else 1)
+    thought = (THOUGHT + text / 2) * (HIGH_EFFORT if known.effort == "high" else 1) if known.thinks else 0
+    return _in_its_tokens(model_id, text + thought)
 
 
-def _cached(calls: _Calls, caching: str, fixed: float) -> list[_Calls]:
+def _in_its_tokens(model_id: str, tokens: float) -> float:
+    """The guesses above are tokens of the newest family; an older one needs fewer for the same."""
+    return tokens * TOKEN_FACTOR[model(model_id).tokenizer] / TOKEN_FACTOR["4.7"]
+
+
+def _cached(calls: Part, caching: str, fixed: float) -> list[Part]:
     """Calls that differ in their ends, the first of them alone. What "auto" marks is only ever written; the `fixed`
     beginning that "system" marks is written once and read by the others, if the model takes so short a one."""
     if caching == OFF:
@@ -140,19 +254,71 @@ def distinct_labels(tickets: int) -> int:
     return min(tickets, round(3 * tickets ** 0.55))
 
 
-def _agent(design: Design, tickets: TicketSet) -> list[_Calls]:
-    """One entry per turn: turn t resends the first request and what the turns before have left of what they added."""
-    step, turns = design.steps["agent"], min(_turns_needed(design, tickets), design.limits.max_turns)
-    first, pace = estimate_request(_first_request(design, tickets)), _pace(design, tickets)
-    text = ANSWER_CAUSE * design.k / turns      # long outputs, spread over all turns
-    output = TURN_OUTPUT + TALLY_LINE * len(tickets) / turns + _reply(step.model, text)
-    inputs = [first + pace.history(turn) for turn in range(turns)]
-    return [_Calls(step.model, 1, sent, output, **_cached_turn(design, inputs, turn, turn > pace.kept))
-            for turn, sent in enumerate(inputs)]
+# --- the agent -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Pace:
+class Habit:
+    """How an agent goes about it."""
+
+    reads: float = 1.0      # share of the tickets that it reads
+    at_once: int = 0        # tickets that it reads in one turn; 0: one, or PER_TURN where the design lets it
+    detours: float = 0.0    # turns beyond those needed, per turn needed: look-ups, calls that failed, answers sent back
+
+
+USUAL, QUICK, THOROUGH = Habit(), Habit(at_once=READS), Habit(detours=DETOURS)
+
+
+def _agent_forecast(design: Design, tickets: TicketSet, prices: Mapping[str, Any]) -> Forecast:
+    usual, thorough = (_agent(design, tickets, habit) for habit in (USUAL, THOROUGH))
+    if design.keep_results or design.result_chars:
+        hasty, fewer = _agent(design, tickets, Habit(reads=0)), "it does not get to see all results and may end early"
+    else:
+        hasty = _agent(design, tickets, Habit(reads=1 - LEFT_OUT))
+        fewer = f"it may leave {100 * LEFT_OUT:.0f} % of the tickets unread"
+    low = hasty
+    if _reads_several(design) and _input(quick := _agent(design, tickets, QUICK)) < _input(hasty):
+        low, fewer = quick, f"it may read {READS} tickets in one turn"
+    more = f"looking things up, calls that fail and answers sent back may take {100 * DETOURS:.0f} % more turns"
+    return _told(usual, low, thorough, prices, for_an_hour(design), (fewer, more, _OFF))
+
+
+def _agent(design: Design, tickets: TicketSet, habit: Habit = USUAL) -> list[Part]:
+    """One entry per turn: turn t resends the first request and what the turns before have left of what they added."""
+    turns = min(turns_needed(design, len(tickets), habit), design.limits.max_turns)
+    agent = agent_at(design, tickets, len(tickets), habit)
+    return [agent.turn(t, turns) for t in range(turns)]
+
+
+def agent_at(design: Design, tickets: TicketSet, number: int, habit: Habit = USUAL) -> Agent:
+    """An agent on `number` tickets like these."""
+    first = estimate_request(_first_request(design, number))
+    return Agent(design, number, first, _pace(design, tickets, number, habit))
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What the turns of an agent take; they are counted from 0."""
+
+    design: Design
+    tickets: int
+    first: float            # input tokens of turn 0
+    pace: Pace
+
+    def input(self, turn: float) -> float:
+        return self.first + self.pace.history(turn)
+
+    def turn(self, turn: float, turns: int) -> Part:
+        """One of `turns`; what is written once, such as the answer, is spread over all of them."""
+        step, sent = self.design.steps["agent"], self.input(turn)
+        before = 0.0 if turn == 0 or turn > self.pace.kept else self.input(max(0.0, turn - 1))
+        output = (_in_its_tokens(step.model, TURN_OUTPUT + TALLY_LINE * self.tickets / turns)
+                  + _reply(step.model, ANSWER_CAUSE * self.design.k / turns))
+        return Part("agent", step.model, 1, sent, output, **_cached_turn(self.design, sent, before, turn == 0))
+
+
+@dataclass(frozen=True)
+class Pace:
     """What a turn of reading adds to the conversation, in tokens."""
 
     calls: float            # number of tool calls
@@ -161,54 +327,61 @@ class _Pace:
     thinking: float
     kept: float             # turns whose results are resent whole
 
-    def history(self, turns: int) -> float:
+    def history(self, turns: float) -> float:
         if turns <= self.kept:
             return turns * (self.asking + self.results + self.thinking)
         return (turns * self.asking + self.kept * self.results + (turns - self.kept) * self.calls * CLEARED
                 + self.thinking)
 
 
-def _pace(design: Design, tickets: TicketSet) -> _Pace:
-    model_id, turns = design.steps["agent"].model, _reading_turns(design, tickets)
-    pages = math.ceil(len(tickets) / PAGE)
-    calls = (len(tickets) + pages) / turns
-    results = len(tickets) * _mean(_result(read_ticket(tickets, t.key), design) for t in _sample(tickets))
+def _pace(design: Design, tickets: TicketSet, number: int, habit: Habit) -> Pace:
+    model_id, turns = design.steps["agent"].model, _reading_turns(design, number, habit)
+    pages, read = math.ceil(number / PAGE), habit.reads * number
+    calls = (read + pages) / turns
+    results = read * _mean(_result(read_ticket(tickets, t.key), design) for t in _sample(tickets))
     results += pages * _result(list_tickets(tickets), design)
     kept = max(1.0, design.keep_results / calls) if design.keep_results else math.inf
-    return _Pace(calls, calls * (TURN_OUTPUT + FOLLOW_UP), results / turns, _reply(model_id, 0), kept)
+    asking = calls * (_in_its_tokens(model_id, TURN_OUTPUT) + FOLLOW_UP)
+    return Pace(calls, asking, results / turns, _reply(model_id, 0), kept)
 
 
-def _cached_turn(design: Design, inputs: list[float], turn: int, cleared: bool) -> dict[str, float]:
-    """What a turn writes to the prompt cache and reads from it. Once results are cleared, no request begins as the one
-    before did."""
+def _cached_turn(design: Design, sent: float, before: float, first: bool) -> dict[str, float]:
+    """What a turn writes to the prompt cache and reads from it. `before`: what the turn before it sent, 0 once results
+    are cleared, since no request begins as the one before did from then on."""
     step = design.steps["agent"]
     least = model(step.model).cache_minimum
     if design.caching == "system":
         fixed = _fixed(step.model, step.system, _tools(design))
-        return {"read" if turn else "written": fixed} if fixed >= least else {}
-    if design.caching == OFF or inputs[turn] < least:
+        return {"written" if first else "read": fixed} if fixed >= least else {}
+    if design.caching == OFF or sent < least:
         return {}
-    before = inputs[turn - 1] if turn and not cleared else 0
     read = before if before >= least else 0
-    return {"read": read, "written": inputs[turn] - read}
+    return {"read": read, "written": sent - read}
 
 
-def _turns_needed(design: Design, tickets: TicketSet) -> int:
+def turns_needed(design: Design, number: int, habit: Habit = USUAL) -> int:
     """Listing and reading, the tally, a look at the incidents, the answer."""
-    return _reading_turns(design, tickets) + 3
+    return math.ceil((_reading_turns(design, number, habit) + 3) * (1 + habit.detours))
 
 
-def _reading_turns(design: Design, tickets: TicketSet) -> int:
-    return math.ceil(len(tickets) / PAGE) + math.ceil(len(tickets) / (PER_TURN if design.parallel_tools else 1))
+def _reading_turns(design: Design, number: int, habit: Habit = USUAL) -> int:
+    at_once = habit.at_once or (PER_TURN if design.parallel_tools else 1)
+    return math.ceil(number / PAGE) + math.ceil(habit.reads * number / at_once)
+
+
+def _reads_several(design: Design) -> bool:
+    """Whether the agent can read several tickets in one turn."""
+    schema = next((t.input_schema for t in design.tools if t.key == "read_ticket" and t.enabled), None) or {}
+    return design.parallel_tools or "ticket_ids" in (schema.get("properties") or {})
 
 
 def _agent_note(design: Design, tickets: TicketSet) -> str:
     """Which limit an agent that reads every ticket would run into, or what it would forget; empty when none."""
-    needed, most, step = _turns_needed(design, tickets), design.limits.max_turns, design.steps["agent"]
+    needed, most, step = turns_needed(design, len(tickets)), design.limits.max_turns, design.steps["agent"]
     if needed > most:
         return f"reading every ticket takes about {needed} turns, the limit is {most}"
     window = model(step.model).window
-    last = estimate_request(_first_request(design, tickets)) + _pace(design, tickets).history(needed - 3)
+    last = agent_at(design, tickets, len(tickets)).input(needed - 3)
     if last > window:
         return f"all tickets together are about {round(last):,} tokens, {step.model} holds {window:,}"
     if design.keep_results or design.result_chars:
@@ -218,10 +391,10 @@ def _agent_note(design: Design, tickets: TicketSet) -> str:
     return ""
 
 
-def _first_request(design: Design, tickets: TicketSet) -> dict[str, Any]:
+def _first_request(design: Design, number: int) -> dict[str, Any]:
     step = design.steps["agent"]
     return {"model": step.model, "system": step.system, "tools": _tools(design),
-            "messages": [{"role": "user", "content": question(design.k, len(tickets))}]}
+            "messages": [{"role": "user", "content": question(design.k, number)}]}
 
 
 def _tools(design: Design) -> list[dict[str, Any]]:
@@ -253,19 +426,44 @@ def _mean(values: Iterable[float]) -> float:
     return sum(given) / len(given)
 
 
-def _sum(calls: list[_Calls], prices: Mapping[str, Any], hour: bool) -> Forecast:
-    usd = [_usd(c, prices, hour) for c in calls]
+# --- what both have in common ----------------------------------------------------------------------------------------
+
+
+_OFF = f"token estimates miss by up to {100 * INPUT_OFF:.0f} %, lengths of replies by up to {100 * OUTPUT_OFF:.0f} %"
+_WORDS = "how many labels differ, and how many tickets a cause has, is not known before"
+
+
+def _told(usual: Sequence[Part], low: Sequence[Part], high: Sequence[Part], prices: Mapping[str, Any], hour: bool,
+          reasons: tuple[str, ...]) -> Forecast:
+    middle = _bound(usual, prices, hour)
     return Forecast(
-        calls=sum(c.number for c in calls),
-        input_tokens=round(sum(c.number * c.input for c in calls)),
-        output_tokens=round(sum(c.number * c.output for c in calls)),
+        middle.calls, middle.input, middle.output, middle.usd, middle.seconds, reasons=reasons,
+        low=_bound([part.scaled(input=1 - INPUT_OFF, output=1 - OUTPUT_OFF) for part in low], prices, hour),
+        high=_bound([part.scaled(input=1 + INPUT_OFF, output=1 + OUTPUT_OFF) for part in high], prices, hour),
+        steps=tuple(_step(name, _bound(list(parts), prices, hour))
+                    for name, parts in groupby(usual, key=lambda part: part.step)))
+
+
+def _bound(parts: Sequence[Part], prices: Mapping[str, Any], hour: bool) -> Bound:
+    usd = [part.usd(prices, hour) for part in parts]
+    return Bound(
+        calls=sum(part.number for part in parts),
+        input=round(_input(parts)),
+        output=round(sum(part.number * part.output for part in parts)),
         usd=None if None in usd else sum(usd),
-        seconds=sum(math.ceil(c.number / c.at_once) * latency.usual(c.model, c.input, c.output) for c in calls),
+        seconds=sum(part.seconds for part in parts),
     )
 
 
-def _usd(calls: _Calls, prices: Mapping[str, Any], hour: bool) -> float | None:
-    """Of all these calls; `hour` tells the cache writes that last an hour from those of five minutes."""
-    fresh, written, read = map(round, (calls.input - calls.written - calls.read, calls.written, calls.read))
-    one = cost(prices, calls.model, fresh, 0 if hour else written, written if hour else 0, read, round(calls.output))
-    return None if one is None else calls.number * one
+def _step(name: str, sums: Bound) -> StepForecast:
+    return StepForecast(name, sums.calls, sums.input, sums.output, sums.usd)
+
+
+def _input(parts: Sequence[Part]) -> float:
+    return sum(part.number * part.input for part in parts)
+
+
+def _held(step: str, forecast: float | None, amounts: Sequence[float | None]) -> Held:
+    known = [amount for amount in amounts if amount is not None]
+    actual = sum(known) if known or not amounts else None
+    return Held(step, forecast, actual, forecast / actual - 1 if actual and forecast is not None else None)

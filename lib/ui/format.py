@@ -51,12 +51,14 @@ def exact_dollars(usd: float | None) -> str:
 
 
 def seconds(duration: float | None) -> str:
-    """9.83 -> "9.8 s", 51.2 -> "51 s", 125 -> "2 min 5 s"; None -> "–"."""
+    """9.83 -> "9.8 s", 51.2 -> "51 s", 125 -> "2 min 5 s", 34284 -> "9 h 31 min"; None -> "–"."""
     if duration is None:
         return "–"
     if duration < 10:
         return f"{duration:.1f} s"
     minutes, rest = divmod(round(duration), 60)
+    if minutes >= 60:
+        return f"{minutes // 60:,} h {minutes % 60} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 

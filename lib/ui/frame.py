@@ -18,6 +18,7 @@ PAGES = (
     ("data", "Data", ":material/table_rows:"),
     ("design", "Design", ":material/edit_note:"),
     ("run", "Run", ":material/play_arrow:"),
+    ("costs", "Costs", ":material/finance:"),
 )
 STYLE = Path(__file__).with_name("style.css")
 

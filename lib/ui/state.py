@@ -163,7 +163,7 @@ def _stored_desk() -> dict[str, Any]:
 
 
 def _empty_desk() -> dict[str, Any]:
-    return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}}
+    return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {}}
 
 
 def _last_desk() -> str | None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from lib.runs.store import CallRow
+
+RESET_SHARE = 0.75      # of the turn before: a turn that sends less has forgotten; one shortened result takes less
+_T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)     # for 1 … 10 degrees of freedom
 
 
 @dataclass(frozen=True)
@@ -45,14 +49,34 @@ class Law:
         return turn if turn is not None and turn <= self.n else None
 
 
+@dataclass(frozen=True)
+class Segment:
+    """Turns between two cuts of the conversation, and the law they follow by themselves."""
+
+    first: int                          # the turn it begins with, counted from 1
+    inputs: tuple[float | None, ...]
+    growth: Growth | None               # None for a single turn
+
+
+class Band(NamedTuple):
+    """Between `low` and `high` with 95 % confidence, in tokens."""
+
+    low: float
+    middle: float
+    high: float
+
+
 def law_of(shape: str, calls: Sequence[CallRow], measure: str = "input") -> Law | None:
-    """The law of a run's calls, of `measure` "input" or "usd"; None while too little is known.
+    """The law of a run's calls, of `measure` "input" or "usd"; None while too little is known, and for an agent whose
+    conversation was cut on the way: no one law holds over that, `segments` has one for each part.
 
     Calls that failed, and calls that did not report the figure, are left out: they say nothing of what a call takes.
     """
     step = "agent" if shape == "agent" else "label"
     known = [(c.subject, amount) for c in calls
              if c.step == step and not c.error and (amount := amount_of(c, measure)) is not None]
+    if shape == "agent" and resets(turns_of(calls)):
+        return None
     if shape != "agent":
         tickets = len({subject for subject, _ in known})
         return Law(sum(amount for _, amount in known) / tickets, 0.0, tickets, len(known)) if known else None
@@ -60,6 +84,11 @@ def law_of(shape: str, calls: Sequence[CallRow], measure: str = "input") -> Law 
         return None
     found = fit([amount for _, amount in known])
     return Law(found.a, found.d, len(known), len(known))
+
+
+def turns_of(calls: Sequence[CallRow]) -> list[int]:
+    """Input tokens of the agent's turns that were answered and reported, in order."""
+    return [c.input for c in calls if c.step == "agent" and not c.error and c.input is not None]
 
 
 def amount_of(call: CallRow, measure: str) -> float | None:
@@ -91,6 +120,65 @@ def law(a: float, d: float, t: float) -> float:
 def cumulative(a: float, d: float, turns: float) -> float:
     """Input tokens of turns 1 … T together: the sum of an arithmetic series, a·T + d·T(T−1)/2."""
     return a * turns + d * turns * (turns - 1) / 2
+
+
+def rest(inputs: Sequence[float], turns: int) -> Band | None:
+    """Input tokens of the turns that a running agent has still to take, up to `turns` in all; None before its fourth
+    turn since its conversation was last cut.
+
+    In the middle is the law of `fit`, summed over the m turns that are left. What one turn adds beyond d stays for all
+    later ones, so errors add up like the steps of a walk. With s² = Σ(step − d)²/(n − 2) over the n − 1 steps from turn
+    to turn, which are differences of the fit's residuals, the sum of what is left has the variance
+
+        s² · (m(m+1)(2m+1)/6 + (m(m+1)/2)²/(n − 1)):
+
+    the steps still to come, and d that is known from n − 1 steps only. The band is t(n − 2) of its roots wide to either
+    side, Student's t for 95 %. It cannot know that an agent ends sooner or begins to do something else.
+    """
+    last = segments(inputs)[-1] if inputs else None
+    if last is None or len(last.inputs) < 4:
+        return None
+    found, n, left = last.growth, len(last.inputs), max(0, turns - len(inputs))
+    middle = cumulative(found.a, found.d, n + left) - cumulative(found.a, found.d, n)
+    steps = [after - before - found.d for before, after in pairwise(last.inputs)]
+    spread = sum(step ** 2 for step in steps) / (n - 2)
+    variance = spread * (left * (left + 1) * (2 * left + 1) / 6 + (left * (left + 1) / 2) ** 2 / (n - 1))
+    off = _student(n - 2) * math.sqrt(variance)
+    return Band(max(0.0, middle - off), max(0.0, middle), middle + off)
+
+
+def resets(inputs: Sequence[float | None]) -> list[int]:
+    """The turns, counted from 1, that sent clearly less than the known turn before: what had been said was summarised,
+    cleared or left behind there. Turns that reported nothing are passed over."""
+    known = [(turn, tokens) for turn, tokens in enumerate(inputs, 1) if tokens is not None]
+    return [turn for (_, before), (turn, tokens) in pairwise(known) if tokens < RESET_SHARE * before]
+
+
+def segments(inputs: Sequence[float | None]) -> list[Segment]:
+    """The parts of a conversation between two resets, each with a law of its own."""
+    starts = [1, *resets(inputs), len(inputs) + 1]
+    parts = [(first, tuple(inputs[first - 1:after - 1])) for first, after in pairwise(starts)]
+    return [Segment(first, part, fit(part)) for first, part in parts if part]
+
+
+def sent_again(inputs: Sequence[float | None]) -> str:
+    """"turn 41 sent 23,900 tokens, of which 96 % it had sent before", of the last turn; "" where that is not known.
+
+    A turn sends again all that the turn before it sent, unless the conversation was cut: how much of it stayed is then
+    not to be seen from the counts, and the sentence says so.
+    """
+    turn = len(inputs)
+    if turn < 2 or not inputs[-1] or inputs[-2] is None:
+        return ""
+    before, now = inputs[-2:]
+    if now < before:
+        return f"turn {turn} sent {now:,.0f} tokens, {before - now:,.0f} fewer than the one before: history was cut"
+    return f"turn {turn} sent {now:,.0f} tokens, of which {math.floor(100 * before / now)} % it had sent before"
+
+
+def _student(freedom: int) -> float:
+    """Half the width of a 95 % band in standard errors: Student's t, above ten degrees by 1.96 + 2.372/ν + 2.83/ν²."""
+    return _T95[freedom - 1] if freedom <= len(_T95) else 1.96 + 2.372 / freedom + 2.83 / freedom ** 2
 
 
 def _r2(points: list[tuple[int, float]], a: float, d: float, mean: float) -> float | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
+
+from lib.errors import InputError
 
 # What the genai-prices package (0.2.3) has no row for. Anthropic's pricing page, read on OWN_DATE: input, output,
 # write 5m, write 1h, read.
@@ -13,9 +16,18 @@ OWN = {
     "claude-mythos-5-1": (10, 50, 12.5, 20, 0.25),
     "claude-mythos-5": (10, 50, 12.5, 20, 1.0),
 }
+# Priced by LiteLLM's table alone, and there without the cache, whose prices follow by the usual multipliers.
+SECOND_HAND = {"claude-mythos-preview": (10, 50)}
+SECOND_HAND_SOURCE = "LiteLLM 1.110.2, November 2026, not on Anthropic's list"
 
 PARTS = ("input", "output", "write_5m", "write_1h", "read")
+CACHE = {"write_5m": 1.25, "write_1h": 2.0, "read": 0.1}    # of the input price, where nothing else is known
+MOST = 100_000  # dollars per million tokens: more is a slip of the finger
 BATCH = 0.5     # the Batches API's price, on every part including the cache
+
+
+class PriceRefused(InputError):
+    """A price that a person typed and that cannot be one; the message names model and part."""
 
 
 def prices_for(model_ids: Iterable[str], at: datetime | None = None) -> dict[str, Any]:
@@ -28,6 +40,16 @@ def prices_for(model_ids: Iterable[str], at: datetime | None = None) -> dict[str
     rows = {model: _packaged(model, at) or _own(model) for model in dict.fromkeys(model_ids)}
     return {"date": at.date().isoformat(), "currency": "USD", "per": 1_000_000,
             "models": {model: row for model, row in rows.items() if row}}
+
+
+def with_own(prices: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The same snapshot with a person's prices in front: `{model: {"input": 0.5, "output": 2, "read": 0.05, …}}`.
+
+    Input and output are needed; the cache's parts follow from input where they are left out (`CACHE`), and "source"
+    says so. An own price holds for prompts of every length. Raises PriceRefused for what cannot be a price.
+    """
+    typed = {model: _typed(model, row) for model, row in own.items()}
+    return {**prices, "models": {**prices.get("models", {}), **typed}}
 
 
 def cost(prices: dict[str, Any], model: str, fresh: int | None, write_5m: int | None, write_1h: int | None,
@@ -46,6 +68,42 @@ def cost(prices: dict[str, Any], model: str, fresh: int | None, write_5m: int | 
         return None
     usd = sum(count * rates[part] for part, count in used.items()) / prices.get("per", 1_000_000)
     return usd * BATCH if batch else usd
+
+
+def _typed(model: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    if not model.strip():
+        raise PriceRefused("A price needs the name of its model. Enter it as the design names it.")
+    unknown = sorted(set(row) - set(PARTS))
+    if unknown:
+        raise PriceRefused(f'"{unknown[0]}" is no part of a price of {model}. The parts are {", ".join(PARTS)}.')
+    given = {part: _number(model, part, row[part]) for part in PARTS if row.get(part) is not None}
+    for part in ("input", "output"):
+        if part not in given:
+            raise PriceRefused(f"{model} has no {part} price. Enter dollars per million tokens; 0 if it costs nothing.")
+    return _filled(given, "set by you")
+
+
+def _number(model: str, part: str, value: Any) -> float:
+    number = math.nan if isinstance(value, bool) else _float(value)
+    if not 0 <= number <= MOST:
+        raise PriceRefused(f"The {part} price of {model} is {value!r}. "
+                           f"Enter dollars per million tokens, from 0 to {MOST:,}.")
+    return number
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _filled(given: Mapping[str, float], source: str) -> dict[str, Any]:
+    """A row without length steps; the parts that are not `given` follow from the input price, which `source` tells."""
+    missing = [part for part in CACHE if part not in given]
+    told = ", ".join(f"{part} = {CACHE[part]:g} × input" for part in missing)
+    rates = {**{part: round(given["input"] * CACHE[part], 9) for part in missing}, **given}
+    return {**{part: rates[part] for part in PARTS}, "source": f"{source}; {told}" if told else source, "tiers": []}
 
 
 def _tier(row: dict[str, Any], prompt: int) -> dict[str, Any]:
@@ -83,7 +141,7 @@ def _rate(rate: Any, prompt: int) -> float | None:
 
 
 def _own(model: str) -> dict[str, Any] | None:
-    if model not in OWN:
-        return None
-    rates = dict(zip(PARTS, map(float, OWN[model]), strict=True))
-    return {**rates, "source": f"Anthropic's price list of {OWN_DATE}", "tiers": []}
+    for table, source in ((OWN, f"Anthropic's price list of {OWN_DATE}"), (SECOND_HAND, SECOND_HAND_SOURCE)):
+        if model in table:
+            return _filled(dict(zip(PARTS, map(float, table[model]), strict=False)), source)
+    return None

@@ -1,6 +1,7 @@
-"""Tokens estimated before the API reports them: tiktoken's o200k count, corrected per family of Claude tokenizers.
+"""Tokens estimated before the API reports them, without asking the network; whatever `usage` reports beats them.
 
-Nothing here ever asks the network; whatever `usage` reports beats these figures.
+Texts are counted by `ctok`, which rebuilds Claude's vocabularies, where it is installed (Python 3.12 or newer), else by
+tiktoken's o200k, corrected per family of Claude tokenizers. What the API adds to them is in `calibration.overheads`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -16,7 +17,8 @@ from importlib.resources import files
 from threading import Lock
 from typing import Any
 
-from lib.models import TOKEN_FACTOR, model
+from lib.models import TOKEN_FACTOR
+from lib.usage.calibration import overheads
 
 # How o200k splits text before merging bytes, as tiktoken 0.14 declares it in tiktoken_ext/openai_public.py.
 _SPLIT = "|".join((
@@ -32,12 +34,14 @@ _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _KEPT_COUNTS = 50_000       # texts whose count is remembered, and as many short ones
 _SHORT = 100                # characters: such a text is looked up as it is, a longer one by its hash
 _IMAGE_TOKENS = 1_600       # an image of ordinary size; not calibrated
+_CTOK_LONGEST = 20_000      # characters, some 0.1 s; longer texts are counted by tiktoken
 CHARACTERS_A_THINKING_TOKEN = 4     # of a signature, where the thinking itself is not shown; a guess, not calibrated
 
 
 def estimate(text: str, model_id: str) -> int:
     """Claude tokens of a bare text, without the frame of a message; 0 for an empty one."""
-    return round(raw_count(text) * TOKEN_FACTOR[model(model_id).tokenizer])
+    ruler = _ruler(model_id)
+    return round(ruler.count(text) * ruler.factor)
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,12 @@ class Measured:
 
 
 def estimate_request(request: Mapping[str, Any]) -> int:
-    """Input tokens of a Messages request, at least 1.
+    """Input tokens of a Messages request, at least 1: s·tt(texts, tools and schema) + what the API adds.
 
-    s·(tt(text) + tt(tools)) + 4 + 3·messages + 45·tool calls + F, with tt = o200k tokens, s = the family's factor and F
-    = the API's own tool prompt. Fitted on 583 recorded requests (Claude 3 to Opus 4.8): off by 3.1 % on average, 90 %
-    within 6.3 %. Not calibrated on other languages, images and the 5.x models. Thinking that is not shown counts by its
-    signature, four characters a token: a guess.
+    tt counts o200k tokens and s is the family's factor; with `ctok`, tt counts Claude's tokens and s is 1. Held against
+    the 52 recorded requests whose whole prompt is visible (Claude 3 to 4.6, one of Opus 5) it is off by 2.7 % on
+    average, with `ctok` by 0.7 %. Not calibrated on other languages and images. Thinking that is not shown counts by
+    its signature, four characters a token: a guess.
     """
     return measure(request).total
 
@@ -73,13 +77,13 @@ def measure(request: Mapping[str, Any]) -> Measured:
 
 
 def _measure(request: Mapping[str, Any]) -> Measured:
-    factor = TOKEN_FACTOR[model(request.get("model", "")).tokenizer]
+    ruler = _ruler(request.get("model", ""))
     text, other, ends = 0, 0, []
-    for is_block, (more_text, more) in _parts(request):
+    for is_block, (more_text, more) in _parts(request, ruler.count):
         text, other = text + more_text, other + more
         if is_block:
-            ends.append(round(factor * text + other))
-    return Measured(max(1, round(factor * text + other)), tuple(ends))
+            ends.append(round(ruler.factor * text + other))
+    return Measured(max(1, round(ruler.factor * text + other)), tuple(ends))
 
 
 def estimate_reply(content: Iterable[Mapping[str, Any]], model_id: str) -> int:
@@ -87,9 +91,9 @@ def estimate_reply(content: Iterable[Mapping[str, Any]], model_id: str) -> int:
 
     The constants were fitted on the recorded Claude 4.5 to 5 replies, where they miss by up to 10 %.
     """
-    content = list(content)
+    content, ruler = list(content), _ruler(model_id)
     calls = [b for b in content if _type(b) == "tool_use"]
-    text = TOKEN_FACTOR[model(model_id).tokenizer] * sum(_count_block(block)[0] for block in content)
+    text = ruler.factor * sum(_count_block(block, ruler.count)[0] for block in content)
     return round(text + 3 + (6 if calls else 0) + sum(22 + 8 * len(c.get("input") or {}) for c in calls))
 
 
@@ -100,7 +104,14 @@ def raw_count(text: str) -> int:
 
 def is_exact() -> bool:
     """Whether the o200k vocabulary could be loaded; False means that counts are characters / 4."""
-    return _counter().encoding is not None
+    return _counter().vocabulary
+
+
+def method(model_id: str) -> str:
+    """What counts the texts of a request to this model: "ctok", "tiktoken × 1.4" (the factor), or "characters / 4"."""
+    if _claude(model_id):
+        return "ctok"
+    return f"tiktoken × {_factor(model_id):g}" if is_exact() else "characters / 4"
 
 
 def blocks_of(content: Any) -> list[Any]:
@@ -110,44 +121,63 @@ def blocks_of(content: Any) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
-_Tokens = tuple[int, int]       # o200k tokens of text, still to be corrected by the family's factor; Claude tokens
+_Count = Callable[[str], int]
+_Tokens = tuple[int, int]       # of text as the ruler counts it, still to be corrected by its factor; Claude tokens
 
 
-def _parts(request: Mapping[str, Any]) -> Iterator[tuple[bool, _Tokens]]:
+@dataclass(frozen=True)
+class _Ruler:
+    count: _Count
+    factor: float       # Claude tokens for each one counted
+
+
+def _ruler(model_id: str) -> _Ruler:
+    claude = _claude(model_id)
+    return _Ruler(claude.count, 1.0) if claude else _Ruler(raw_count, _factor(model_id))
+
+
+def _factor(model_id: str) -> float:
+    return TOKEN_FACTOR[overheads.family(model_id)]
+
+
+def _parts(request: Mapping[str, Any], count: _Count) -> Iterator[tuple[bool, _Tokens]]:
     """(whether it is a block, its tokens) for all that a prompt is made of, in its order."""
-    known = model(request.get("model", ""))
-    tools = request.get("tools") or []
-    yield False, (0, 4 + _structured(request) + (known.tool_prompt_tokens if tools else 0))
+    name, tools = request.get("model", ""), request.get("tools") or []
+    prompt = overheads.tool_prompt(name, request.get("tool_choice") or {}) if tools else 0
+    schema, around = _structured(request, count)
+    yield False, (schema, around + overheads.frame(request) + prompt)
     for tool in tools:
-        yield True, (_count_json(tool), 0)
+        yield True, (_count_json(tool, count), 0)
     for block in blocks_of(request.get("system") or ""):
-        yield True, _count_block(block)
-    yield False, (0, _thinking(request, known) + (_forced_tool(request, known) if tools else 0))
+        yield True, _count_block(block, count)
+    yield False, (0, overheads.thinking(name, (request.get("thinking") or {}).get("type")))
     for message in request.get("messages", []):
-        yield False, (0, 3)
+        yield False, (0, overheads.MESSAGE)
         for block in blocks_of(message.get("content", "")):
-            yield True, _count_block(block)
+            yield True, _count_block(block, count)
 
 
 def _type(block: Any) -> str:
     return block.get("type", "") if isinstance(block, Mapping) else ""
 
 
-def _count_block(block: Any) -> _Tokens:
+def _count_block(block: Any, count: _Count) -> _Tokens:
     match _type(block):
         case "text":
-            return raw_count(str(block.get("text") or "")), 0
+            return count(str(block.get("text") or "")), 0
         case "thinking":
             shown, signature = str(block.get("thinking") or ""), str(block.get("signature") or "")
-            return (0, len(signature) // CHARACTERS_A_THINKING_TOKEN) if not shown else (raw_count(shown), 0)
+            return (0, len(signature) // CHARACTERS_A_THINKING_TOKEN) if not shown else (count(shown), 0)
         case "tool_use":
-            return raw_count(str(block.get("name"))) + _count_json(block.get("input")), 45
+            given = block.get("input")
+            around = overheads.CALL + overheads.PARAMETER * (len(given) if isinstance(given, Mapping) else 0)
+            return count(str(block.get("name"))) + _count_json(given, count), around
         case "tool_result":
-            return _sum(map(_count_block, blocks_of(block.get("content", ""))))
+            return _sum(_count_block(part, count) for part in blocks_of(block.get("content", "")))
         case "image":
-            return _IMAGE_TOKENS, 0
+            return 0, _IMAGE_TOKENS
         case _:
-            return _count_json(block), 0
+            return _count_json(block, count), 0
 
 
 def _sum(parts: Iterable[_Tokens]) -> _Tokens:
@@ -157,36 +187,24 @@ def _sum(parts: Iterable[_Tokens]) -> _Tokens:
     return text, other
 
 
-def _count_json(value: Any) -> int:
+def _count_json(value: Any, count: _Count) -> int:
     """A mark for the prompt cache is no text that the model reads."""
     if isinstance(value, dict) and "cache_control" in value:
         value = {name: part for name, part in value.items() if name != "cache_control"}
-    return raw_count(_JSON.encode(value))
+    return count(_JSON.encode(value))
 
 
-def _forced_tool(request: Mapping[str, Any], known: Any) -> int:
-    """Forcing a tool adds 92 tokens up to 4.6 and about 120 from 4.7 on (published for 4.6, Opus 4.8, Sonnet 5)."""
-    if (request.get("tool_choice") or {}).get("type") not in ("any", "tool"):
-        return 0
-    return 92 if known.tokenizer == "3" else 120
-
-
-def _structured(request: Mapping[str, Any]) -> int:
-    """A JSON schema in output_config added 160 to 395 tokens, 197 in the middle, schema included."""
-    return 197 if (request.get("output_config") or {}).get("format") else 0
-
-
-def _thinking(request: Mapping[str, Any], known: Any) -> int:
-    """Thinking switched on added about 28 tokens up to 4.6 and next to none from 4.7 on."""
-    kind = (request.get("thinking") or {}).get("type")
-    return 28 if kind in ("enabled", "adaptive") and known.tokenizer == "3" else 0
+def _structured(request: Mapping[str, Any], count: _Count) -> _Tokens:
+    asked = (request.get("output_config") or {}).get("format")
+    return (_count_json(asked.get("schema"), count), overheads.SCHEMA) if isinstance(asked, Mapping) else (0, 0)
 
 
 class _Counter:
-    """Counts texts, remembering a bounded number of counts by content. `encoding` is None without a vocabulary."""
+    """Counts texts, remembering a bounded number of counts by content. `vocabulary`: it does not count characters."""
 
-    def __init__(self, encoding: Any):
-        self.encoding = encoding
+    def __init__(self, size: _Count, vocabulary: bool = True):
+        self.vocabulary = vocabulary
+        self._size = size
         self._counts: dict[bytes, int] = {}
         self._short: dict[str, int] = {}
 
@@ -199,7 +217,7 @@ class _Counter:
         return self._remember(self._counts, key, text) if known is None else known
 
     def _remember(self, counts: dict, key: bytes | str, text: str) -> int:
-        count = len(self.encoding.encode_ordinary(text)) if self.encoding else -(-len(text) // 4)
+        count = self._size(text)
         if len(counts) >= _KEPT_COUNTS:
             counts.clear()
         counts[key] = count
@@ -217,9 +235,34 @@ def _counter() -> _Counter:
 @lru_cache(maxsize=1)
 def _load_counter() -> _Counter:
     try:
-        return _Counter(_load_encoding())
+        encoding = _load_encoding()
     except (ImportError, OSError, EOFError, ValueError):
-        return _Counter(None)
+        return _Counter(lambda text: -(-len(text) // 4), vocabulary=False)
+    return _Counter(lambda text: len(encoding.encode_ordinary(text)))
+
+
+def _claude(model_id: str) -> _Counter | None:
+    """What counts a Claude model's own tokens; None without `ctok`, and for models of other makers."""
+    if not model_id.startswith("claude"):
+        return None
+    return _load_claude(overheads.generation(model_id), _factor(model_id))
+
+
+@lru_cache(maxsize=len(overheads.FRAME))
+def _load_claude(generation: str, factor: float) -> _Counter | None:
+    try:
+        from ctok import token_count
+    except ImportError:
+        return None
+    version = {"3": "3.0"}.get(generation, generation)
+    frame = overheads.FRAME[generation] + overheads.MESSAGE
+
+    def size(text: str) -> int:
+        if len(text) > _CTOK_LONGEST:
+            return round(raw_count(text) * factor)
+        return token_count(text, version) - frame if text else 0
+
+    return _Counter(size)
 
 
 def _load_encoding() -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 
 from lib.agent import Tool, run_agent
-from lib.client.context import clear_old_results, cut_results
+from lib.client.context import clear_old_results, cut_results, cut_rows
 from lib.client.layers import LayeredClient, layered
 from tests.fakes import FakeClient, assert_sendable, reply, thinking, tool_use
 
@@ -101,3 +102,31 @@ def test_the_agent_keeps_its_own_conversation_whole(layer):
     text, messages = run_agent(layered(fake, layer), "m", "s", "q", [look])
     assert text == "done" and results(messages) == ["twelve words"] * 2
     assert "context policy" in results(fake.requests[2]["messages"])[0]
+
+
+def rows(count: int) -> str:
+    return json.dumps([{"id": n} for n in range(count)])
+
+
+def test_a_list_of_rows_is_cut_and_says_so():
+    first, second = results(sent(conversation(turn(0, rows(9)), turn(1, rows(3))), cut_rows(3)))
+    assert first == f"{rows(3)}\n[cut by the context policy: 6 of 9 rows left out]"
+    assert second == rows(3)
+
+
+def test_rows_inside_an_object_are_cut_and_its_other_fields_stay():
+    text = json.dumps({"total": 40, "ids": ["a"] * 9, "tickets": [{"id": n} for n in range(20)], "more": [{}] * 6})
+    cut, = results(sent(conversation(turn(0, text)), cut_rows(5)))
+    kept = json.dumps({"total": 40, "ids": ["a"] * 9, "tickets": [{"id": n} for n in range(5)], "more": [{}] * 5})
+    assert cut == f"{kept}\n[cut by the context policy: 16 of 26 rows left out]"
+
+
+def test_what_follows_the_rows_stays():
+    cut, = results(sent(conversation(turn(0, rows(4) + "\n(cut: only the first 4 are shown)")), cut_rows(1)))
+    assert cut.startswith(rows(1) + "\n(cut: only the first 4 are shown)\n[cut by")
+
+
+@pytest.mark.parametrize("text", ["words", "{broken", "[1, 2, 3]", '{"a": 1}', '["a", {"b": 1}]', "[" * 5_000])
+def test_a_result_without_rows_stays_as_it_is(text):
+    messages = conversation(turn(0, text))
+    assert sent(messages, cut_rows(1)) == messages

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from lib.client.clock import Clock
+from lib.client.compact import STEP, compact_above
+from lib.client.correct import corrected
 from lib.client.layers import Call, LayeredClient, layered, step
 from lib.client.ledger import ledger
 from lib.client.timeline import ClockTime, SimulatedTime
@@ -121,6 +123,14 @@ def test_what_the_connection_notes_of_attempts_and_seconds_counts(store: Store):
     assert [(row.attempts, row.seconds) for row in store.calls("r1")] == [(3, 1.25), (3, 1.25)]
 
 
+def test_the_wait_for_a_busy_server_is_part_of_the_seconds_and_of_no_tokens(store: Store):
+    usage = {"input_tokens": 5, "output_tokens": 1}
+    ask(client_for(store, reply(usage=usage), attempts=3, seconds=40.0, waited=37.0))
+    [row], totals = store.calls("r1"), store.totals("r1")
+    assert (row.seconds, row.waited, row.worked, row.attempts) == (40.0, 37.0, 3.0, 3)
+    assert (totals.waited, totals.attempts, totals.calls, totals.input) == (37.0, 3, 1, 5)
+
+
 def test_the_layers_below_know_when_the_call_began_and_that_it_waited_for_another(store: Store):
     seen = []
 
@@ -156,6 +166,42 @@ def test_a_bad_answer_is_charged_and_a_429_before_it_is_not(store: Store):
     totals = store.totals("r1")
     assert (totals.calls, totals.input, totals.output) == (2, 920, 110)
     assert sum(row.attempts for row in store.calls("r1")) == 3
+
+
+def spent(number: int) -> dict:
+    """A usage that no other number gives, with each kind of input in it."""
+    return {"input_tokens": 100 + number, "output_tokens": 10 + number, "cache_read_input_tokens": 1_000 * number,
+            "cache_creation_input_tokens": 30, "cache_creation": {"ephemeral_5m_input_tokens": 10,
+                                                                  "ephemeral_1h_input_tokens": 20}}
+
+
+def test_every_kind_of_billed_attempt_is_a_row_and_the_rows_are_the_total(store: Store):
+    def valid(text: str) -> None:
+        if text != "{}":
+            raise ValueError("no JSON")
+
+    asked = [corrected(valid, 1), step("label")]
+    ask(client_for(store, reply("not JSON", usage=spent(1)), reply("{}", usage=spent(2)), before=asked))
+    ask(client_for(store, reply(usage=spent(3)), before=[step("merge")]))
+    shortened = [step("agent"), compact_above(10, lambda request: 11)]
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}]
+    ask(client_for(store, reply("so far", usage=spent(4)), reply(usage=spent(5)), before=shortened), messages=talk)
+    ask(client_for(store, reply("", "refusal", spent(6)), before=[step("summary")]))
+    ask(client_for(store, reply("half", "max_tokens", spent(7)), before=[step("summary")]))
+    ask(client_for(store, reply(usage=spent(8)), before=[step("summary")], attempts=3, waited=1.0))     # after two 429s
+    with pytest.raises(Busy):
+        ask(client_for(store, Busy("Overloaded"), before=[step("summary")], attempts=6))
+    rows, totals = store.calls("r1"), store.totals("r1")
+    assert [(row.step, row.stop_reason) for row in rows] == [
+        ("label", "end_turn"), ("label", "end_turn"), ("merge", "end_turn"), (STEP, "end_turn"), ("agent", "end_turn"),
+        ("summary", "refusal"), ("summary", "max_tokens"), ("summary", "end_turn"), ("summary", None)]
+    assert [row.billed for row in rows] == [True] * 8 + [False]
+    assert totals.input == sum(row.input or 0 for row in rows) == 8 * 130 + 1_001 * 36
+    assert totals.output == sum(row.output or 0 for row in rows) == 8 * 10 + 36
+    assert totals.usd == pytest.approx(sum(row.usd for row in rows))
+    # fresh 836 at $3, 5m 80 at $3.75, 1h 160 at $6, read 36,000 at $0.30, output 116 at $15 per million
+    assert totals.usd == pytest.approx((836 * 3 + 80 * 3.75 + 160 * 6 + 36_000 * 0.3 + 116 * 15) / 1e6)
+    assert (totals.calls, totals.attempts, totals.errors, totals.unreported, totals.unpriced) == (9, 16, 1, 0, 0)
 
 
 @pytest.mark.parametrize("error, billed", [

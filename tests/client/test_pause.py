@@ -53,6 +53,20 @@ def test_a_call_waits_as_long_as_the_server_asks():
     assert clock.slept == [30, 7]
 
 
+def test_what_a_call_waited_is_counted_also_when_another_was_refused():
+    clock, refused, other = FakeClock(), Call({}), Call({})
+    client = client_of(clock, busy(30), busy(7), good())
+    client.send(refused)
+    client.send(other)
+    assert (refused.sent.waited, other.sent.waited) == (37, 0)
+    clock = FakeClock(passes=False)         # the pause is not over when the second call comes
+    client = client_of(clock, busy(30), good())
+    client.send(Call({}))
+    clock.passes, late = True, Call({})
+    client.send(late)
+    assert (late.sent.waited, late.sent.attempts) == (30, 1)
+
+
 def test_without_a_time_the_pauses_grow():
     clock = FakeClock()
     client_of(clock, busy(), busy(), busy(), busy(), busy(), good()).messages.create()
@@ -148,6 +162,7 @@ def test_a_simulated_pause_counts_in_what_the_call_took_whether_time_passes_or_n
     clock, call = FakeClock(passes), call_beginning_at(100.0)
     assert simulated_client(clock, busy(30), busy(7), good()).send(call) == good()
     assert clock.slept == [30, 7] and call.sent.seconds == 0.5 + 30 + 0.5 + 7 + 0.5
+    assert call.sent.waited == 37
 
 
 def test_simulated_workers_are_held_by_a_pause_that_they_are_in_and_by_no_other():

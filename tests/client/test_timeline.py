@@ -72,6 +72,15 @@ def test_a_call_about_the_same_begins_no_earlier_than_the_one_before_ended():
     assert seen == [(0.0, 1.0), (0.0, 2.0), (2.0, 4.0), (1.0, 3.0)]
 
 
+def test_a_thread_that_did_something_else_in_between_goes_on_after_it():
+    """As an agent does whose conversation is summarised on the way."""
+    timeline, seen = SimulatedTime(0.0), []
+    for step, seconds in (("agent", 2.0), ("compact", 3.0), ("agent", 2.0), ("compact", 1.0), ("agent", 1.0)):
+        began = timeline.begin(step, subject=f"turn {len(seen)}")
+        seen.append((began, began + timeline.end(began, seconds)))
+    assert seen == [(0.0, 2.0), (2.0, 5.0), (5.0, 7.0), (7.0, 8.0), (8.0, 9.0)]
+
+
 def test_a_call_that_failed_without_a_duration_takes_no_time():
     timeline = SimulatedTime(10.0)
     began = timeline.begin("agent")

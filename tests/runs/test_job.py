@@ -19,6 +19,7 @@ from lib.client.layers import LayeredClient
 from lib.runs.job import Runs
 from lib.runs.store import Store
 from lib.settings import load
+from lib.simulated.conditions import Conditions
 from lib.task.default_design import default_design
 from lib.tickets import Ticket, TicketSet
 
@@ -337,6 +338,42 @@ def test_a_run_whose_end_could_not_be_written_can_be_ended_by_stop(store):
     store.update_run(run.id, status="running", error="")        # as after a full disk
     runs.stop(run.id)
     assert store.run(run.id).status == "interrupted"
+
+
+def test_a_persons_own_prices_are_kept_with_the_run_and_paid_by_it(store):
+    runs, data_id = Runs(store), store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    group = runs.start(default_design(), ("pipeline",), TICKETS, empty_catalog(), data_id, simulated, "simulated",
+                       "Simulated", own_prices={"claude-haiku-5-5": {"input": 1_000, "output": 0}})
+    [run] = wait_for_end(runs, store, group)
+    assert run.prices["models"]["claude-haiku-5-5"]["source"].startswith("set by you")
+    calls = store.calls(run.id)
+    assert calls and all(call.usd == pytest.approx(call.input / 1_000) for call in calls)
+
+
+def test_sixteen_workers_among_faults_the_rows_are_the_total_and_the_waits_are_seen(store):
+    def faulty() -> Connection:
+        return connect_simulated(load({}), speed=0, conditions=Conditions(seed=3, rate_limited=0.3, server_error=0.1))
+
+    runs = Runs(store)
+    [run] = wait_for_end(runs, store, start(runs, store, faulty, design=replace(default_design(), k=2, workers=16)))
+    rows, totals = store.calls(run.id), store.totals(run.id)
+    answered = [row for row in rows if not row.error]
+    assert totals.input == sum(row.input for row in answered) and totals.output == sum(row.output for row in answered)
+    assert totals.usd == pytest.approx(sum(row.usd for row in answered))
+    assert totals.attempts == sum(row.attempts for row in rows) > totals.calls
+    assert totals.waited == pytest.approx(sum(row.waited for row in rows)) and totals.waited > 0
+    assert all(0 <= row.waited < row.seconds for row in answered)
+
+
+def test_a_run_of_a_third_of_a_cent_stops_in_time_and_its_report_can_be_read_and_finished(store):
+    runs, design = Runs(store), replace(default_design(), k=2, workers=16)
+    dear = replace(design, limits=replace(design.limits, max_usd=0.003))
+    [run] = wait_for_end(runs, store, start(runs, store, design=dear))
+    assert run.status == "stopped" and "limit of $0.003:" in run.error and "Raise the limit to go on." in run.error
+    assert 0 < store.totals(run.id).usd <= 0.003 and run.report["partial"]
+    runs.resume(run.id, simulated, design.limits)
+    [run] = wait_for_end(runs, store, run.group)
+    assert run.status == "done" and store.totals(run.id).calls == 9
 
 
 def test_a_compatible_server_has_no_list_price(store):

@@ -232,7 +232,16 @@ def test_totals_add_up_what_is_known_and_count_what_is_not(store: Store):
     store.add_call(row(fresh=None, write_5m=None, output=None, usd=0.0, error="429"), request("c"), None)
     store.add_call(row(fresh=None, output=None, usd=None, error="lost", started=50.0, seconds=1.5), request("d"), None)
     assert store.totals("r1") == Totals(calls=4, input=15, output=5, usd=0.5, unpriced=2, unreported=2, errors=2,
-                                        first_started=1.0, last_ended=51.5)
+                                        first_started=1.0, last_ended=51.5, attempts=4)
+
+
+def test_waits_and_attempts_add_up_beside_the_tokens(store: Store):
+    store.add_run(run())
+    store.add_call(row(seconds=40.0, waited=37.5, attempts=3), request("a"), REPLY)
+    store.add_call(row(), request("b"), REPLY)
+    totals = store.totals("r1")
+    assert (totals.waited, totals.attempts, totals.calls, totals.input) == (37.5, 4, 2, 20)
+    assert [(call.waited, call.worked) for call in store.calls("r1")] == [(37.5, 2.5), (0.0, 2.0)]
 
 
 def test_a_total_of_nothing_known_is_unknown(store: Store):
@@ -254,7 +263,7 @@ def test_totals_of_many_rows_come_at_once(store: Store):
     with sqlite3.connect(store.path) as db:
         db.execute("""with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
             insert into call select null, 'r1', 'label', i, 'claude-haiku-5-5', i, 1, 'end_turn', 10, 0, 0, 0, 1, null,
-                0.001, 1, '' from n""")
+                0.001, 1, '', 0 from n""")
     began = time.perf_counter()
     totals = store.totals("r1")
     assert time.perf_counter() - began < 0.5        # about 0.05 on an idle machine
@@ -591,6 +600,21 @@ def test_a_run_of_a_file_of_an_earlier_version_was_made_without_faults(tmp_path:
                           null, null, '', null, '{}', '', 'old')""")
     store = Store(path)
     assert store.run("r").conditions == ""
+    store.close()
+
+
+def test_the_calls_of_an_earlier_version_did_not_note_their_waits(tmp_path: Path, monkeypatch):
+    path = tmp_path / "runs.sqlite"
+    with monkeypatch.context() as before:
+        before.setattr("lib.runs.schema.MIGRATIONS", MIGRATIONS[:3])
+        with closing(open_database(path)) as db:
+            db.execute("""insert into run values ('r1', 'g', 'agent', 'done', 'simulated', 'simulated', '{}', 'd', 1,
+                          null, null, '', null, '{}', '', 'old', '')""")
+            db.execute("""insert into call values (1, 'r1', 'label', '', 'm', 1, 9, 'end_turn', 10, 0, 0, 0, 1, null,
+                          0.5, 2, '')""")
+    store = Store(path)
+    [call] = store.calls("r1")
+    assert (call.waited, call.worked, call.seconds, call.attempts) == (0, 9, 9, 2)
     store.close()
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lib.runs.store import CallRow
-from lib.usage.growth import cumulative, fit, law, law_of
+from lib.usage.growth import cumulative, fit, law, law_of, resets, rest, segments, sent_again
+from lib.usage.published import published
 
-# Input tokens per turn of an agent with seven tools that keeps its whole conversation; from the printed outputs of
-# anthropics/claude-cookbooks, tool_use/automatic-context-compaction.ipynb (Claude Sonnet 4.6, five tickets).
-PUBLISHED = [
-    1537, 1760, 1905, 2237, 2385, 2537, 2888, 3079, 3316, 3450, 3777, 3925, 4077, 4476, 4668, 4894, 5028, 5333, 5481,
-    5633, 6017, 6209, 6435, 6569, 6896, 7044, 7196, 7618, 7808, 8040, 8179, 8508, 8656, 8808, 9190, 9382, 9475]
+PUBLISHED = [tokens for tokens, _ in published()["keep_all"]]
+COMPACTED = [tokens for tokens, _ in published()["compact_at_5000"]]
 
 
 def test_a_worked_example():
@@ -36,6 +34,74 @@ def test_the_published_run_follows_the_law():
     assert growth.r2 > 0.999
     assert cumulative(growth.a, growth.d, 37) == pytest.approx(204_416)
     assert all(abs(law(growth.a, growth.d, t) - tokens) < 120 for t, tokens in enumerate(PUBLISHED, 1))
+
+
+# --- the rest of a running agent -------------------------------------------------------------------------------------
+
+
+def test_seven_turns_tell_all_thirty_seven_within_two_percent():
+    told = rest(PUBLISHED[:7], 37)
+    assert abs(sum(PUBLISHED[:7]) + told.middle - 204_416) < 0.02 * 204_416
+    assert told.low < sum(PUBLISHED[7:]) < told.high
+
+
+@pytest.mark.parametrize("seen", range(4, 37))
+def test_the_band_holds_what_came_and_narrows(seen):
+    told, came = rest(PUBLISHED[:seen], 37), sum(PUBLISHED[seen:])
+    assert told.low <= came <= told.high
+    if seen >= 20:
+        assert told.high - told.low < 0.2 * came
+
+
+def test_a_worked_band():
+    # steps 90, 110, 100: the line through 1000, 1090, 1200, 1300 is 996 + 101 t; s² = (11² + 9² + 1²) / 2 = 101.5
+    told = rest([1000, 1090, 1200, 1300], 6)
+    middle = 996 + 101 * 4 + 996 + 101 * 5
+    off = 4.30 * (101.5 * (2 * 3 * 5 / 6 + (2 * 3 / 2) ** 2 / 3)) ** 0.5
+    assert tuple(told) == pytest.approx((middle - off, middle, middle + off))
+
+
+def test_a_straight_run_has_no_band_and_a_finished_one_no_rest():
+    assert rest([1000, 1100, 1200, 1300], 6) == pytest.approx((2_900, 2_900, 2_900))
+    assert rest([1000, 1090, 1200, 1300], 4) == rest([1000, 1090, 1200, 1300], 3) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("inputs", [[], [1000], [1000, 1100, 1200], [*COMPACTED[:18]]])
+def test_before_the_fourth_turn_nothing_is_told_of_the_rest(inputs):
+    assert rest(inputs, 40) is None     # the last of these lost its history two turns ago
+
+
+# --- a conversation that was cut -------------------------------------------------------------------------------------
+
+
+def test_the_compacted_run_is_two_cuts_and_three_laws():
+    assert resets(PUBLISHED) == [] and resets(COMPACTED) == [17, 25]
+    parts = segments(COMPACTED)
+    assert [(part.first, len(part.inputs)) for part in parts] == [(1, 16), (17, 8), (25, 2)]
+    assert parts[0].growth.r2 > 0.99 and parts[1].growth.r2 > 0.98
+    assert fit(COMPACTED).r2 < 0.2      # one law over all of it would say nothing
+
+
+def test_no_one_law_is_forced_onto_a_run_that_was_cut():
+    assert law_of("agent", [call(tokens) for tokens in COMPACTED]) is None
+    assert law_of("agent", [call(tokens) for tokens in COMPACTED[:16]]).d == pytest.approx(227.275)
+
+
+def test_the_rest_goes_on_from_the_last_cut():
+    assert rest(COMPACTED[:24], 30) == rest(COMPACTED[16:24], 14)
+
+
+def test_unreported_turns_are_no_cut():
+    assert resets([1000, None, 1100]) == [] and resets([1000, None, 500]) == [3]
+
+
+@pytest.mark.parametrize(("inputs", "told"), [
+    ([1000, 23_000, 23_900], "turn 3 sent 23,900 tokens, of which 96 % it had sent before"),
+    ([1000, 1000], "turn 2 sent 1,000 tokens, of which 100 % it had sent before"),
+    ([5000, 1700], "turn 2 sent 1,700 tokens, 3,300 fewer than the one before: history was cut"),
+    ([1000], ""), ([], ""), ([None, 1000], ""), ([1000, None], "")])
+def test_what_the_last_turn_sent_again(inputs, told):
+    assert sent_again(inputs) == told
 
 
 def test_an_unreported_turn_keeps_its_place():

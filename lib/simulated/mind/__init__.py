@@ -1,8 +1,8 @@
 """How a simulated reply is chosen: rules over the text of the request, nothing else. It sees what a model would see.
 
-`reading` says what a request asks for. Without tools `judging` and `labelling` name a cause, `merging` and `summarising`
-do what they say, and `answers` puts it into the shape that was asked for. With tools `toolbox` judges which tool serves
-which need, `memory` what the conversation has shown, and `investigating` what comes next.
+`reading` says what a request asks for. Without tools `judging` and `labelling` name a cause, `merging` and
+`summarising` do what they say, and `answers` puts it into the shape that was asked for. With tools `toolbox` judges
+which tool serves which need, `memory` what the conversation has shown, and `investigating` what comes next.
 """
 
 from __future__ import annotations
