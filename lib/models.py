@@ -59,11 +59,15 @@ MODELS: dict[str, Model] = {m.id: m for m in (
           thinks=False, system_turns=False),
     _up_to_4_6("claude-sonnet-4-6", "Sonnet 4.6", "medium", "2026-02-17", cache_minimum=1024, tool_prompt_tokens=497),
     _up_to_4_6("claude-opus-4-6", "Opus 4.6", "large", "2026-02-04", cache_minimum=4096, tool_prompt_tokens=497),
+    _up_to_4_6("claude-opus-4-5", "Opus 4.5", "large", "2025-11-24", window=200_000, max_output=64_000,
+               cache_minimum=4096, tool_prompt_tokens=496, thinking=("disabled", "enabled"),
+               efforts=("low", "medium", "high"), prefill=True),
     _up_to_4_6("claude-haiku-4-5", "Haiku 4.5", "small", "2025-10-15", window=200_000, max_output=64_000,
                cache_minimum=4096, tool_prompt_tokens=499, thinking=("disabled", "enabled"), efforts=(), prefill=True),
 )}
 
-DATED = {"claude-haiku-4-5-20251001": "claude-haiku-4-5"}       # models up to 4.5 have a second id; newer ones do not
+DATED = {       # models up to 4.5 have a second id; newer ones do not
+    "claude-opus-4-5-20251101": "claude-opus-4-5", "claude-haiku-4-5-20251001": "claude-haiku-4-5"}
 
 DEFAULT_MODEL = "claude-haiku-5-5"
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import editors, frame, state
+from lib.ui import editors, frame, own_prices, state
 
 frame.page("design")
 found = editors.refresh_problems()
@@ -21,6 +21,7 @@ editors.question("design")
 st.caption("A run of either shape ends when the next call could go over one of these.")
 editors.limits("design")
 editors.sending("design")
+own_prices.editor_of_next("design")
 
 st.header(":blue[Pipeline]", anchor=False)
 editors.pipeline_knobs("design")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import answer, calls, editors, frame, launch, live, pictures, recent, state
+from lib.ui import answer, calls, editors, frame, held, launch, live, pictures, recent, state
 
 TABS = ("Answer", "Calls", "Timeline", "Checks", "Prompts & tools")
 
@@ -23,6 +23,7 @@ with tabs[opened]:
         pictures.timeline(runs)
     elif opened == "Checks":
         answer.checks(runs)
+        held.against_the_estimate(runs)
     else:
         launch.again("run")
         editors.beside_results("run")

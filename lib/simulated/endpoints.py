@@ -55,6 +55,7 @@ def answer(room: Room, method: str, target: str, headers: Mapping[str, str], bod
     stopped = unwelcome(headers)
     if stopped:
         return _whole(refused(stopped, seed_of(None, path)))
+    at_once = at is None and not wait
     at = room.now() if at is None else at
     if method == "GET" or method == "DELETE" or path.endswith("/cancel"):
         return _looked_up(room, method, path, dict(parse_qsl(url.query)), at, _origin(url))
@@ -64,7 +65,7 @@ def answer(room: Room, method: str, target: str, headers: Mapping[str, str], bod
         return _whole(not_json(str(reason)))
     if path == BATCHES:
         return _told(batches.create(room, content, headers, at, _origin(url), wait), path)
-    return _message(room, content, headers, path, at)
+    return _message(room, content, headers, path, at, at_once)
 
 
 def most_bytes(path: str) -> int:
@@ -93,12 +94,12 @@ def allowed_methods(path: str) -> tuple[str, ...]:
     return ("GET",) if path == MODELS or path.startswith(f"{MODELS}/") else ()
 
 
-def _message(room: Room, request: Any, headers: Mapping[str, str], path: str, at: float) -> Answer:
+def _message(room: Room, request: Any, headers: Mapping[str, str], path: str, at: float, at_once: bool) -> Answer:
     """A streamed reply is the same one: how it is sent changes nothing about what is said."""
     streams = path == MESSAGES and isinstance(request, dict) and request.get("stream") is True
     if isinstance(request, dict) and isinstance(request.get("stream"), bool) and request.get("max_tokens") != 0:
         request = {name: value for name, value in request.items() if name != "stream"}
-    reply = handle(request, headers, "POST", path, room, at)
+    reply = handle(request, headers, "POST", path, room, at, at_once)
     if not streams or reply.status != 200:
         return _whole(reply)
     sent = {**reply.headers, "content-type": TYPE, "cache-control": "no-cache"}

@@ -38,12 +38,13 @@ class Reply:
     first: float = 0.0                                  # seconds until the reply begins
 
 
-def handle(request: Any, headers: Mapping[str, str] | None = None, method: str = "POST",
-           path: str = "/v1/messages", room: Room | None = None, at: float | None = None) -> Reply:
+def handle(request: Any, headers: Mapping[str, str] | None = None, method: str = "POST", path: str = "/v1/messages",
+           room: Room | None = None, at: float | None = None, at_once: bool = False) -> Reply:
     """The API's reply to a request's JSON body. `headers=None` means a caller whose key needs no check.
 
     `headers` are read by lower-case name. Broken requests come back as the API's own error bodies, never as exceptions.
-    `at` is when the request starts on the room's clock, now if nothing is said. Without a room there is nothing before
+    `at` is when the request starts on the room's clock, now if nothing is said. `at_once`: nobody waits for the reply,
+    so what it writes into the prompt cache can be read by whatever comes next. Without a room there is nothing before
     this request and nothing after it.
     """
     seed = seed_of(request, path)
@@ -54,8 +55,8 @@ def handle(request: Any, headers: Mapping[str, str] | None = None, method: str =
     if path.endswith("/count_tokens"):
         return Reply(200, {"input_tokens": estimate_request(request)}, _REFUSAL_SECONDS, _headers(seed))
     if room is None:
-        return _admitted(request, {}, seed, _empty_room(), 0.0)
-    return _admitted(request, headers or {}, seed, room, room.now() if at is None else at)
+        return _admitted(request, {}, seed, _empty_room(), 0.0, at_once)
+    return _admitted(request, headers or {}, seed, room, room.now() if at is None else at, at_once)
 
 
 def not_json(reason: str) -> Reply:
@@ -68,7 +69,8 @@ def _empty_room() -> Room:
     return Room(now=lambda: 0.0)
 
 
-def _admitted(request: dict[str, Any], headers: Mapping[str, str], seed: str, room: Room, at: float) -> Reply:
+def _admitted(request: dict[str, Any], headers: Mapping[str, str], seed: str, room: Room, at: float,
+              at_once: bool) -> Reply:
     """The answer to a request that the API understands, unless something comes between on its side."""
     name = request["model"]
     wait = room.limits.admit(name, at)
@@ -78,13 +80,13 @@ def _admitted(request: dict[str, Any], headers: Mapping[str, str], seed: str, ro
         trouble = faults.fault(room.conditions, headers, name, seed, room.attempt(seed))
     if trouble:
         return _failed(trouble, seed, room.limits.headers(name, at))
-    reply = _answered(request, seed, room, at, faults.slowness(room.conditions, headers, seed))
+    reply = _answered(request, seed, room, at, faults.slowness(room.conditions, headers, seed), at_once)
     room.limits.count(name, at, reply.body["usage"])
     reply.headers.update(room.limits.headers(name, at))
     return reply
 
 
-def _answered(request: dict[str, Any], seed: str, room: Room, at: float, slowness: float) -> Reply:
+def _answered(request: dict[str, Any], seed: str, room: Room, at: float, slowness: float, at_once: bool) -> Reply:
     name = request["model"]
     prompt, luck = prompt_of(request, measure(request)), _luck(request)
     split = room.cache.split(prompt, at)
@@ -92,7 +94,7 @@ def _answered(request: dict[str, Any], seed: str, room: Room, at: float, slownes
     speed = room.conditions.speeds.get(model(name).size) or SPEEDS[model(name).size]
     times = timing(speed, prompt.total - split.read, split.read, said.tokens, luck)
     first, whole = (round(slowness * seconds, 3) for seconds in times)
-    room.cache.keep(prompt, split, at, at + first)
+    room.cache.keep(prompt, split, at, at if at_once else at + first)
     return Reply(200, _message(name, said, _usage(split, said, request), seed), whole, _headers(seed), first)
 
 

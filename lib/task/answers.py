@@ -100,10 +100,17 @@ def parse_summary(text: str) -> Summary:
     return Summary(summary, tuple(_strings(answer, "ticket_ids", optional=True)))
 
 
+ANSWER = '{"causes": [{"cause": "…", "count": 2, "ticket_ids": ["id", "id"], "customers": 2, "summary": "…"}]}'
+
+
 def parse_answer(text: str) -> tuple[ClaimedCause, ...]:
     """The agent's `{"causes": […]}`, in its own order."""
+    try:
+        given = _list(parse_object(text), "causes")
+    except ValueError as fault:
+        raise ValueError(f"{fault}. It is to be {ANSWER}") from None
     causes = []
-    for i, cause in enumerate(_list(parse_object(text), "causes"), start=1):
+    for i, cause in enumerate(given, start=1):
         if not isinstance(cause, dict):
             raise ValueError(f"cause {i} must be an object, not {_kind(cause)}")
         try:

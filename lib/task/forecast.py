@@ -126,8 +126,8 @@ class Part:
         return math.ceil(self.number / self.at_once) * latency.usual(self.model, self.input, self.output)
 
 
-def forecast(design: Design, tickets: TicketSet) -> dict[str, Forecast]:
-    """One Forecast per shape, from token estimates of the prompts these tickets would make.
+def forecast(design: Design, tickets: TicketSet, prices: Mapping[str, Any] | None = None) -> dict[str, Forecast]:
+    """One Forecast per shape, from token estimates of the prompts these tickets would make, at `prices` (today's list).
 
     How rough: label prompts are within some 10 % (see `usage.tokens`). How many labels differ, how long replies and the
     thinking before them are, and how the agent goes about it are guesses: it is taken to read every ticket one by one,
@@ -140,7 +140,8 @@ def forecast(design: Design, tickets: TicketSet) -> dict[str, Forecast]:
         return dict.fromkeys(SHAPES, Forecast(0, 0, 0, 0.0, 0.0))
     if fault := fault_of(design):
         return dict.fromkeys(SHAPES, Forecast(None, None, None, None, None, note=fault))
-    prices = prices_for(sorted({step.model for step in design.steps.values()}))
+    if prices is None:
+        prices = prices_for(sorted({step.model for step in design.steps.values()}))
     rough = "" if is_exact() else ROUGH
     return {"pipeline": replace(_pipeline_forecast(design, tickets, prices), note=_pipeline_note(design) or rough),
             "agent": replace(_agent_forecast(design, tickets, prices), note=_agent_note(design, tickets) or rough)}
@@ -159,6 +160,14 @@ def held_against(told: Forecast, calls: Iterable[CallRow], measure: str = "input
     rows = [_held(step, foreseen.get(step, 0), actual.get(step, [])) for step in steps]
     whole = None if None in foreseen.values() else sum(foreseen.values())
     return [*rows, _held("all", whole, [amount for amounts in actual.values() for amount in amounts])]
+
+
+def first_requests(design: Design, tickets: TicketSet) -> dict[str, dict[str, Any]]:
+    """Step -> the first request that it would make, for the two whose first request is known before a run."""
+    step, ticket = design.steps["label"], tickets.tickets[0]
+    label = {"model": step.model, "system": step.system,
+             "messages": [{"role": "user", "content": render_ticket(ticket, tags=design.tags)}]}
+    return {"label": label, "agent": _first_request(design, len(tickets))}
 
 
 def fault_of(design: Design) -> str:

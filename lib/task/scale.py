@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lib.design import Design
@@ -79,10 +79,10 @@ class _Pipeline:
 
     def _correction(self, told: Sequence[Part], calls: Sequence[CallRow]) -> _Sums:
         """What the run's calls took over what was forecast, figure by figure; 1 for what no call reported."""
-        expected, workers = self._sum(told), told[0].at_once
+        expected, one_by_one = self._sum(told), self._sum(replace(part, at_once=1) for part in told)
         return _Sums(_ratio([1] * len(calls), expected.calls), _ratio([c.input for c in calls], expected.input),
                      _ratio([c.output for c in calls], expected.output), _ratio([c.usd for c in calls], expected.usd),
-                     _ratio([c.worked / workers for c in calls], expected.seconds))
+                     _ratio([c.worked for c in calls], one_by_one.seconds))
 
     def _sum(self, parts: Iterable[Part]) -> _Sums:
         return _added(_sums(part, self._prices, for_an_hour(self._design)) for part in parts)

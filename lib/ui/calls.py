@@ -13,7 +13,7 @@ from lib.messages import blocks, get
 from lib.phrases import plural
 from lib.runs.store import CallRow, Run
 from lib.tickets.visible import visible
-from lib.ui import connection, live, state
+from lib.ui import connection, live, own_prices, state
 from lib.ui import format as fmt
 
 SHOWN = 2_000       # rows sent to the browser at once
@@ -26,14 +26,15 @@ HELP = {
     "thinking": "Output tokens that the model spent on thinking; billed as output.",
     "attempts": "Times the request was sent: what is refused with 429, 500 or 529 is sent again after a wait. Refused "
                 "attempts cost nothing; the seconds count them and the waits.",
+    "waited": "Of the seconds, those in which nothing was sent because the server was busy. They cost no tokens.",
     "note": "asked again: the reply was not what was asked for and was sent back with the reason. Both are paid. "
             "tool error: a tool it asked for gave an error instead of a result; the turn after reads the error.",
     "outcome": "Of a label call the cause that the answer gives its ticket; of a turn the tools it asked for, whose "
                "results are in the request of the turn after.",
 }
 SILENT = {      # what says nothing; a column that holds only that is left out
-    "cache write": (0,), "cache read": (0,), "thinking": (0, None), "attempts": (1,), "note": ("",), "error": ("",),
-    "outcome": ("",)}
+    "cache write": (0,), "cache read": (0,), "thinking": (0, None), "attempts": (1,), "waited": (0,), "note": ("",),
+    "error": ("",), "outcome": ("",)}
 STOPS = {
     "end_turn": "the model was done", "tool_use": "it asks for a tool", "max_tokens": "cut off at the longest reply",
     "stop_sequence": "it wrote a stop sequence", "refusal": "it refused", "pause_turn": "it will go on when asked to",
@@ -156,6 +157,10 @@ def _counts(rows: list[Row]) -> str:
         parts.append(f"{plural(refused, 'tool call')} gave an error")
     if repeated := sum(max(r.call.attempts - 1, 0) for r in rows):
         parts.append(f"{plural(repeated, 'attempt')} failed at a busy or broken server and sent again")
+    if waited := sum(r.call.waited for r in rows):
+        parts.append(f"{fmt.seconds(waited)} waited for a busy server, all calls together")
+    if unpriced := sum(r.call.usd is None for r in rows):
+        parts.append(f"{plural(unpriced, 'call')} without a price")
     return " · ".join(parts)
 
 
@@ -187,6 +192,7 @@ def _cells(row: Row, priced: bool) -> dict[str, Any]:
         "fresh input": call.fresh,
         "cache write": _sum(call.write_5m, call.write_1h), "cache read": call.cache_read, "output": call.output,
         "thinking": call.thinking, "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts,
+        "waited": call.waited,
         "note": ", ".join(["asked again"] * row.again + ["tool error"] * bool(row.tool_errors)),
         "error": visible(call.error or ""),
     }
@@ -213,6 +219,7 @@ def _columns(priced: bool) -> dict[str, Any]:
             "#": column.NumberColumn("#", width="small", help="Number of the call within its run, by when it began."),
             "stop reason": column.TextColumn("stop reason", help=HELP["stop"]),
             "attempts": column.NumberColumn("attempts", help=HELP["attempts"]),
+            "waited": column.NumberColumn("waited", format="%.2f", help=HELP["waited"]),
             "outcome": column.TextColumn("outcome", help=HELP["outcome"]),
             "note": column.TextColumn("note", help=HELP["note"])}
 
@@ -231,7 +238,7 @@ def exchange(row: Row) -> None:
             connection.badge(run.source)
         st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)}{_attempts(call)} · "
                 f"{fmt.exact(call.input)} input{_cached(call)} / {fmt.exact(call.output)} output tokens · "
-                f"{fmt.dollars(call.usd)}")
+                f"{fmt.dollars(call.usd)}{_own_price(run, call)}")
         left, right = st.columns(2)
         with left:
             _request(run, call, request)
@@ -244,8 +251,16 @@ def _about(call: CallRow) -> str:
 
 
 def _attempts(call: CallRow) -> str:
-    """" in 3 attempts, waits included"; "" where the first was the last."""
-    return f" in {call.attempts} attempts, waits included" if call.attempts > 1 else ""
+    """" in 3 attempts, of which waited 12 s for a busy server"; "" where the first was the last and went at once."""
+    tries = f" in {call.attempts} attempts" if call.attempts > 1 else ""
+    if call.waited:
+        return f"{tries}, of which waited {fmt.seconds(call.waited)} for a busy server"
+    return f"{tries}, waits included" if tries else ""
+
+
+def _own_price(run: Run, call: CallRow) -> str:
+    mine = call.usd is not None and own_prices.set_by_person(run.prices, [call.model])
+    return f" at the price {own_prices.MINE}" if mine else ""
 
 
 def _cached(call: CallRow) -> str:

@@ -15,9 +15,10 @@ from lib.phrases import plural
 from lib.runs.store import CallRow
 from lib.task.report import Cause, Customer, Report
 from lib.ui import format as fmt
-from lib.usage.growth import Law, law_of
+from lib.usage.growth import Law, law_of, rest, sent_again, turns_of
 
 SAME_FROM = 0.5         # share of common tickets (of all in either) from which two causes count as the same
+TOLD_FROM = 5           # turns from which on the rest of an agent is told
 MATCHED_WORDS = 4_000   # of two texts together; the time it takes grows with the square
 
 Show = Callable[[float | None], str]     # a figure as a person reads it
@@ -232,6 +233,22 @@ def _loop_line(law: Law | None, measure: str) -> str:
     if law.overtaken_from:
         line += f"; from turn {law.overtaken_from} on, history has cost more than the instructions"
     return line + "."
+
+
+def turn_line(calls: list[CallRow], turns: int | None) -> str:
+    """What of the agent's last turn it had sent before; while it runs, what `turns` of them will have sent in all."""
+    last = sent_again([call.input for call in calls if call.step == "agent" and not call.error])
+    parts = filter(None, [last, _in_all(turns_of(calls), turns) if turns else ""])
+    told = "; ".join(parts)
+    return f"Agent: {told}." if told else ""
+
+
+def _in_all(taken: list[int], turns: int) -> str:
+    band = rest(taken, turns) if TOLD_FROM <= len(taken) < turns else None
+    if band is None:
+        return ""
+    low, high = (fmt.short(sum(taken) + end) for end in (band.low, band.high))
+    return f"at this rate {turns} turns send {low if low == high else f'{low}–{high}'} in all"
 
 
 def _amount(number: float, measure: str) -> str:

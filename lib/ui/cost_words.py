@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lib.charts_costs import amount_of
+from lib.models import MODELS
 from lib.phrases import plural
 from lib.runs.store import CallRow
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
 from lib.usage.growth import law_of, resets
 from lib.usage.what_if import WhatIf
+
+MODEL_NAMES = {each.name for each in MODELS.values()}    # rungs whose tokens are others, of the same words
 
 Calls = Mapping[str, Sequence[CallRow]]
 SHOW: dict[str, Callable[[float | None], str]] = {
@@ -54,7 +57,7 @@ def _pipeline_sent(calls: Sequence[CallRow]) -> str:
     law = law_of("pipeline", calls)
     if law is None:
         return ""
-    return f"the pipeline sent {fmt.short(law.a)} tokens per ticket, whatever came before"
+    return f"the pipeline sent {fmt.short(law.a)} tokens to label a ticket, whatever came before"
 
 
 def _cost(calls: Calls) -> list[str]:
@@ -64,17 +67,21 @@ def _cost(calls: Calls) -> list[str]:
     figures = {shape: fmt.at_least(fmt.dollars(usd, beside=known.values()), missing[shape])
                for shape, usd in known.items()}
     told = [f"the {shape} cost {figure}" for shape, figure in reversed(figures.items())]
-    if len(known) == 2 and known["pipeline"] and not any(missing.values()):
+    if len(known) == 2 and all(known.values()) and not any(missing.values()):
         told = [f"{told[0]}, {fmt.times(known['agent'] / known['pipeline'])} the {figures['pipeline']} of the pipeline"]
     last = [call.usd for call in _answered(calls.get("agent", ())) if call.usd]
     if len(last) > 1:
-        told.append(f"its last turn cost {fmt.times(last[-1] / last[0])} its first")
+        told.append(f"the agent's last turn cost {fmt.times(last[-1] / last[0])} its first")
     return told
 
 
 def _took(calls: Calls) -> list[str]:
-    return [f"the {shape} took {fmt.seconds(_elapsed(made))} for {plural(len(made), 'call')}, which add up to "
-            f"{fmt.seconds(sum(call.seconds for call in made))}" for shape, made in calls.items() if made]
+    return [f"the {shape} took {fmt.seconds(_elapsed(made))} for {plural(len(made), 'call')}{_together(made)}"
+            for shape, made in calls.items() if made]
+
+
+def _together(calls: Sequence[CallRow]) -> str:
+    return f", which add up to {fmt.seconds(sum(call.seconds for call in calls))}" if len(calls) > 1 else ""
 
 
 def _elapsed(calls: Sequence[CallRow]) -> float:
@@ -146,11 +153,12 @@ def ladder(rungs: Mapping[str, Sequence[tuple[str, WhatIf]]], measure: str) -> s
 
 
 def _best(shape: str, rungs: Sequence[tuple[str, WhatIf]], measure: str) -> str:
-    amounts = [(amount, name) for name, found in rungs if (amount := amount_of(found, measure)) is not None]
+    amounts = [(amount, name) for name, found in rungs if (amount := amount_of(found, measure)) is not None
+               and not (measure == "input" and name in MODEL_NAMES)]
     if not amounts or amounts[0][1] != rungs[0][0]:
         return ""
     recorded, (least, name), show = amounts[0][0], min(amounts), SHOW[measure]
-    if least > 0.995 * recorded:
+    if least > 0.995 * recorded or show(least) == show(recorded):
         return f"for the {shape} none of these takes less than the {show(recorded)} recorded"
     figures = (fmt.dollars(each, beside=(least, recorded)) for each in (least, recorded)) if measure == "usd" else \
         (show(least), show(recorded))

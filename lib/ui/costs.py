@@ -121,7 +121,7 @@ def _to_know(runs: list[Run], recorded: Calls, calls: Calls) -> None:
     """How a run ended that has no whole answer, and what no sum below counts in."""
     for run in runs:
         if run.status not in ("queued", "running", "done"):
-            why = f": {visible(run.error)}" if run.error else ""
+            why = f": {visible(run.error).rstrip('.')}" if run.error else ""
             st.text(f"⚠ The {run.shape} {ENDED[run.status]}{why}. Here is what it took up to then.")
     before, after = (_every(of, _has_no_price) for of in (recorded, calls))
     count = sum(map(len, calls.values()))
@@ -130,6 +130,9 @@ def _to_know(runs: list[Run], recorded: Calls, calls: Calls) -> None:
     if after:
         st.text(f"⚠ {plural(after, 'call')} of {count:,} with no price: left out of every dollar here. A price can be "
                 "set at the end of this page.")
+    if lost := _every(calls, _is_lost):
+        billed = " Some may have been billed, at an unknown price." if _every(calls, _may_be_billed) else ""
+        st.text(f"⚠ {plural(lost, 'call')} of {count:,} failed: not in the what-if.{billed}")
     if silent := _every(calls, _is_silent):
         st.text(f"⚠ {plural(silent, 'call')} of {count:,} did not report tokens: left out of what is recorded, "
                 "estimated in the what-if.")
@@ -140,7 +143,15 @@ def _every(calls: Calls, is_so: Callable[[CallRow], bool]) -> int:
 
 
 def _has_no_price(call: CallRow) -> bool:
-    return call.usd is None
+    return call.usd is None and not call.error
+
+
+def _is_lost(call: CallRow) -> bool:
+    return bool(call.error)
+
+
+def _may_be_billed(call: CallRow) -> bool:
+    return call.billed is None
 
 
 def _is_silent(call: CallRow) -> bool:

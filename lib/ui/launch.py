@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from lib.phrases import plural
-from lib.tickets.visible import visible
-from lib.ui import connection, editors, live, state
-from lib.ui import format as fmt
+from lib.ui import connection, editors, estimate, live, own_prices, state
 from lib.ui.drafts import Problem
 
 
@@ -20,10 +16,12 @@ def header(page: str, problems: list[Problem]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_header"):
         st.title("Run", anchor=False, width="content")
         chosen = _shapes(page)
-        st.markdown("" if problems else _forecast_line(chosen), width="stretch")
+        st.markdown("" if problems else estimate.line(chosen), width="stretch")
+        if not problems:
+            estimate.details(page, chosen)
         _run_button(page, chosen, problems)
     if not problems:
-        _notes(page, chosen)
+        estimate.notes(page, chosen)
     _simulated_with(" The forecast does not count that in.")
     _obstacles(problems)
     _confirmation(page, chosen, problems)
@@ -107,7 +105,7 @@ def _confirmation(page: str, shapes: list[str], problems: list[Problem]) -> None
         return
     with st.container(border=True, key=f"{page}_confirm"):
         st.markdown(f"**{tickets:,} tickets are more than {state.settings().confirm_above:,}.** Send them all?")
-        st.markdown(_forecast_line(shapes))
+        st.markdown(estimate.line(shapes))
         with st.container(horizontal=True):
             st.button("Yes, run", type="primary", key=f"{page}.confirm", on_click=_start, args=(list(shapes),))
             st.button("No", key=f"{page}.cancel", on_click=_cancel)
@@ -138,7 +136,7 @@ def _start_with(shapes: list[str], data: Callable[[], state.Data]) -> None:
     """Looks once more before anything is sent: a second click or an older tab shows a button that no longer holds."""
     state.look_again()
     if _may_start(shapes, data(), editors.problems()):
-        state.start_runs(shapes, connection.choice(), data())
+        state.start_runs(shapes, connection.choice(), data(), own_prices.of_next(state.design()[0]))
 
 
 def _cancel() -> None:
@@ -151,40 +149,3 @@ def _may_start(shapes: list[str], data: state.Data, problems: list[Problem]) -> 
 
 def _busy() -> bool:
     return any(state.is_active(r) for r in state.group())
-
-
-# --- the forecast ----------------------------------------------------------------------------------------------------
-
-
-def _forecast_line(shapes: list[str]) -> str:
-    """"will send ≈ pipeline 31k tokens · $0.004 · 12 s, agent 510k tokens · $0.06 · 2 min", as markdown."""
-    if not shapes:
-        return "Choose a shape to run."
-    told = {shape: f for shape, f in _forecasts(shapes).items() if f.input_tokens is not None}
-    if not connection.choice().priced:
-        told = {shape: replace(f, usd=None) for shape, f in told.items()}
-    costs = [f.usd for f in told.values()]
-    parts = [f":{live.COLOUR[shape]}[**{shape}**] {_figures(f, costs)}" for shape, f in told.items()]
-    return ":gray[will send ≈] " + "\u2003".join(parts) if parts else ""
-
-
-def _figures(forecast: Any, costs: list[float | None]) -> str:
-    return fmt.escaped(f"{fmt.short(forecast.input_tokens)} tokens · {fmt.dollars(forecast.usd, beside=costs)} · "
-                       f"{fmt.seconds(forecast.seconds)}")
-
-
-def _notes(page: str, shapes: list[str]) -> None:
-    """What would end a run early; a model's name in it is the person's own text."""
-    notes = [f"⚠ {shape}: {visible(f.note)}" for shape, f in _forecasts(shapes).items() if f.note]
-    if notes:
-        with st.container(key=f"{page}_notes", gap="xsmall"):
-            for note in notes:
-                st.text(note)
-
-
-def _forecasts(shapes: list[str]) -> dict[str, Any]:
-    data, (design, _) = state.data(), state.design()
-    if not len(data.tickets):
-        return {}
-    found = live.forecast(design, data)
-    return {shape: found[shape] for shape in state.SHAPES if shape in shapes}

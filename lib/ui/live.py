@@ -5,6 +5,7 @@ Everything shown is read from the store, so a refresh, another page or another t
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import streamlit as st
@@ -17,8 +18,9 @@ from lib.runs.store import CallRow, Run, Totals
 from lib.task.report import Report
 from lib.tickets import TicketSet
 from lib.tickets.visible import visible
-from lib.ui import compare, connection, drawings, state
+from lib.ui import compare, connection, drawings, own_prices, state
 from lib.ui import format as fmt
+from lib.usage.growth import turns_of
 
 POLL = 0.7              # seconds between two looks at the store
 CHART_HEIGHT = {"start": 250, "run": 300}   # pixels, also before there is anything to draw
@@ -148,12 +150,12 @@ def _expected_calls(run: Run) -> int:
 
 def _figures(run: Run | None, totals: Totals | None, costs: list[float | None]) -> None:
     answered = totals and totals.calls > totals.errors
-    figures = _values(totals, costs) if answered else [(label, "–", None) for label in FIGURES]
+    figures = _values(run, totals, costs) if answered else [(label, "–", None) for label in FIGURES]
     for column, (label, value, exact) in zip(st.columns(3), figures, strict=True):
         column.metric(label, value, help=exact)
 
 
-def _values(totals: Totals, costs: list[float | None]) -> list[tuple[str, str, str | None]]:
+def _values(run: Run, totals: Totals, costs: list[float | None]) -> list[tuple[str, str, str | None]]:
     tokens = (f"{fmt.exact(totals.input)} input (fresh + written to the cache + read from it) and "
               f"{fmt.exact(totals.output)} output tokens, as reported")
     if totals.unreported:
@@ -161,6 +163,8 @@ def _values(totals: Totals, costs: list[float | None]) -> list[tuple[str, str, s
     cost = fmt.escaped(fmt.exact_dollars(totals.usd))
     if totals.unpriced:
         cost += f"; {plural(totals.unpriced, 'call')} without a price, so it is more"
+    if own_prices.set_by_person(run.prices, run.prices.get("models", {})):
+        cost += f"; at a price {own_prices.MINE}"
     shown = (fmt.at_least(fmt.short(totals.input), totals.unreported),
              fmt.at_least(fmt.dollars(totals.usd, beside=costs), totals.unpriced), fmt.seconds(elapsed(totals)))
     told = (tokens, cost, "from the first call to the end of the last, on the run's own clock")
@@ -199,7 +203,7 @@ def growth(page: str, found: list[Run]) -> None:
             st.space(height // 3)
             st.caption("The chart grows here, call by call.", text_alignment="center")
     with st.container(gap="xsmall"):
-        for line in compare.law_lines(calls, measure):
+        for line in (*compare.law_lines(calls, measure), compare.turn_line(calls.get("agent", []), _turns(found))):
             st.text(line or " ")
 
 
@@ -211,25 +215,37 @@ def _room(found: list[Run], measure: str) -> tuple[float, float] | None:
     return (max(calls), max(sums)) if calls and sums else None
 
 
+def _turns(found: list[Run]) -> int | None:
+    """How many turns the running agent will take in all, by its forecast; by its limit where it has taken those."""
+    run = next((r for r in found if r.shape == "agent" and state.is_active(r)), None)
+    if run is None:
+        return None
+    told = forecast_of(run)
+    if told and told.calls and told.calls > len(turns_of(state.calls(run.id))):
+        return told.calls
+    return run.design["limits"]["max_turns"]
+
+
 def forecast_of(run: Run) -> Any:
-    """What was to be expected of a run; None when its design or data are of another version or gone."""
+    """What was to be expected of a run at its own prices; None when its design or data are of another version or gone.
+    """
     data = state.stored_data(run.data_id)
     try:
-        return forecast(Design.from_dict(run.design), data).get(run.shape) if data else None
+        return forecast(Design.from_dict(run.design), data, run.prices or None).get(run.shape) if data else None
     except DesignError:
         return None
 
 
-def forecast(design: Design, data: state.Data) -> dict[str, Any]:
-    """Shape -> Forecast."""
-    return _forecast(design.version, data.id, design, data.tickets)
+def forecast(design: Design, data: state.Data, prices: dict[str, Any] | None) -> dict[str, Any]:
+    """Shape -> Forecast, at the list prices of today where no others are given."""
+    return _forecast(design.version, data.id, json.dumps(prices, sort_keys=True), design, data.tickets)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _forecast(version: str, data_id: str, _design: Design, _tickets: TicketSet) -> dict[str, Any]:
+def _forecast(version: str, data_id: str, prices: str, _design: Design, _tickets: TicketSet) -> dict[str, Any]:
     from lib.task.forecast import forecast
 
-    return forecast(_design, _tickets)
+    return forecast(_design, _tickets, json.loads(prices))
 
 
 def rows_frame(rows: list[dict[str, Any]]) -> Any:

@@ -281,11 +281,11 @@ def _stored(path: str, data_id: str) -> Data:
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 
-def start_runs(shapes: list[str], connection: Any, chosen: Data) -> None:
+def start_runs(shapes: list[str], connection: Any, chosen: Data, own_prices: dict[str, dict[str, float]]) -> None:
     """Begins one run per shape in the background; the desk points at them from now on."""
     current, _ = design()
     group = runs().start(current, shapes, chosen.tickets, chosen.catalog, chosen.id, connection.connect,
-                         connection.source, connection.name, desk_id(), connection.conditions)
+                         connection.source, connection.name, desk_id(), connection.conditions, own_prices)
     keep(group=group)
     _show_in_url(run=group)
 

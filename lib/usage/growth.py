@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lib.runs.store import CallRow
 
 RESET_SHARE = 0.75      # of the turn before: a turn that sends less has forgotten; one shortened result takes less
+FIXED_SHARE = 0.75      # of the first turn: an `a` below it is none that the turns resend, no straight line holds
 _T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)     # for 1 … 10 degrees of freedom
 
 
@@ -33,14 +34,17 @@ class Law:
     d: float                # what a turn adds for all later ones; 0 for tickets, which do not know of each other
     n: int                  # tickets labelled, or turns taken
     calls: int              # it took so many calls; more than `n` when replies were sent back
+    first: float = 0.0      # what the agent's first turn took
 
     def total(self, n: float) -> float:
         return cumulative(self.a, self.d, n)
 
     @property
     def even_at(self) -> float | None:
-        """Where history has cost as much as the fixed part: at 2a/d + 1 turns. None when nothing accumulates."""
-        return 2 * self.a / self.d + 1 if self.a > 0 and self.d > 0 else None
+        """Where history has cost as much as the fixed part: at 2a/d + 1 turns. None when nothing accumulates, and when
+        `a` is no fixed part, being well below what the first turn took."""
+        holds = self.a > 0 and self.a >= FIXED_SHARE * self.first and self.d > 0
+        return 2 * self.a / self.d + 1 if holds else None
 
     @property
     def overtaken_from(self) -> int | None:
@@ -83,7 +87,7 @@ def law_of(shape: str, calls: Sequence[CallRow], measure: str = "input") -> Law 
     if len(known) < 3:      # two turns fit any line
         return None
     found = fit([amount for _, amount in known])
-    return Law(found.a, found.d, len(known), len(known))
+    return Law(found.a, found.d, len(known), len(known), known[0][1])
 
 
 def turns_of(calls: Sequence[CallRow]) -> list[int]:

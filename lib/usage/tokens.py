@@ -34,6 +34,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _KEPT_COUNTS = 50_000       # texts whose count is remembered, and as many short ones
 _SHORT = 100                # characters: such a text is looked up as it is, a longer one by its hash
 _IMAGE_TOKENS = 1_600       # an image of ordinary size; not calibrated
+_PIECE = 200_000            # characters: white space in one run of half a million ends tiktoken in a panic
 _CTOK_LONGEST = 20_000      # characters, some 0.1 s; longer texts are counted by tiktoken
 CHARACTERS_A_THINKING_TOKEN = 4     # of a signature, where the thinking itself is not shown; a guess, not calibrated
 
@@ -238,7 +239,12 @@ def _load_counter() -> _Counter:
         encoding = _load_encoding()
     except (ImportError, OSError, EOFError, ValueError):
         return _Counter(lambda text: -(-len(text) // 4), vocabulary=False)
-    return _Counter(lambda text: len(encoding.encode_ordinary(text)))
+    return _Counter(lambda text: sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text)))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text is counted whole; of a huge one each cut may add a token."""
+    return (text[at:at + _PIECE] for at in range(0, len(text), _PIECE))
 
 
 def _claude(model_id: str) -> _Counter | None:

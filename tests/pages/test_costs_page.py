@@ -6,6 +6,7 @@ import csv
 import io
 import threading
 import time
+from dataclasses import replace
 
 import pyarrow
 import pytest
@@ -70,7 +71,7 @@ def test_four_pictures_stand_one_above_the_other_with_a_sentence_each(visit, fin
     assert [found.value for found in app.subheader] == PICTURES
     text = literal(app)
     assert "Turn 40 of the agent sent 18,480 tokens, of which 98 % it had sent before" in text
-    assert "tokens per ticket, whatever came before." in text
+    assert "tokens to label a ticket, whatever came before." in text
     assert "No input token was read from a cache: all 412k of the agent and" in text
     assert "For the agent “" in text and "instead of 412k tokens" in text
     assert "100,000 tickets take the pipeline ≈" in text and "no longer fits the model's window" in text
@@ -79,7 +80,7 @@ def test_four_pictures_stand_one_above_the_other_with_a_sentence_each(visit, fin
 def test_dollars_and_seconds_have_sentences_of_their_own(visit, finished):
     app = visit("costs", "g1")
     text = literal(measured_in(app, "usd"))
-    assert "The agent cost $0.421" in text and "of the pipeline; its last turn cost" in text
+    assert "The agent cost $0.421" in text and "of the pipeline; the agent's last turn cost" in text
     text = literal(measured_in(app, "seconds"))
     assert "which add up to" in text and "slowest call took 2.0 s" in text
 
@@ -141,6 +142,32 @@ def test_a_run_that_ended_early_says_so_and_shows_what_it_took(visit, store, sam
     app = settled(visit("costs", "g1"))
     assert f"⚠ The agent {words}: 529" in literal(app) and "Turn 40 of the agent" in literal(app)
     assert "evil.example" not in markup(app)
+
+
+def test_a_reason_that_ends_in_a_full_stop_has_one(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="failed", error="It is overloaded.")
+    assert "⚠ The agent failed: It is overloaded. Here is what it took up to then." in literal(visit("costs", "g1"))
+
+
+def test_a_call_that_was_lost_is_no_call_without_a_price(visit, store, sample):
+    run = seeds.add_run(store, sample.tickets, sample.id, "agent", status="failed", error="HTTP 500")
+    lost = replace(call(fresh=None, write_5m=None, cache_read=None), run_id=run.id, output=None, error="HTTP 500")
+    store.add_call(lost, {"model": "m", "messages": []}, None)
+    text = literal(settled(visit("costs", "g1")))
+    assert "⚠ 1 call of 41 failed: not in the what-if. Some may have been billed, at an unknown price." in text
+    assert "with no price" not in text and "did not report" not in text
+
+
+def test_the_sentence_names_no_ratio_to_nothing_and_no_saving_in_other_tokens():
+    refused, paid = replace(call(fresh=1, write_5m=0, cache_read=0), usd=0.0, error="404"), replace(
+        call(fresh=1, write_5m=0, cache_read=0), usd=0.007)
+    assert cost_words.cumulative({"pipeline": [paid], "agent": [refused]}, "usd") == (
+        "The agent cost $0; the pipeline cost $0.0070.")
+    assert cost_words.cumulative({"agent": [refused]}, "seconds") == "The agent took 1.0 s for 1 call."
+    rungs = [(name, what_if.WhatIf((what_if.Predicted(fresh, 0, 0, 0, 1, 1.0, None),), ()))
+             for name, fresh in (("as recorded", 1_000), ("Haiku 4.5", 800))]
+    assert cost_words.ladder({"pipeline": rungs}, "input") == (
+        "For the pipeline none of these takes less than the 1k tokens recorded.")
 
 
 def test_a_run_at_work_has_no_what_if_yet(visit, store, sample):

