@@ -100,7 +100,7 @@ def crossover(base: Any) -> list[Any]:
     import altair as alt
 
     crossing = base.transform_filter("datum.kind == 'crossover'").encode(tooltip=[
-        alt.Tooltip("n:Q", title="history has cost as much as the instructions at turn", format=".1f")])
+        alt.Tooltip("n:Q", title="history has cost as much as the fixed part at turn", format=".1f")])
     cross_line = crossing.mark_rule(strokeDash=[4, 4], opacity=0.7).encode(y=alt.value(0), y2=alt.value("height"))
     return [cross_line, *(_crossing_words(crossing, early) for early in (False, True))]
 
@@ -112,7 +112,7 @@ def _crossing_words(crossing: Any, early: bool) -> Any:
     side = {"align": "left", "dx": 6} if early else {"align": "right", "dx": -6}
     return crossing.transform_filter(f"datum.early == {str(early).lower()}").mark_text(
         baseline="top", fontSize=TEXT, **side).encode(
-        y=alt.value(4), text=alt.value(["from here, history costs", "more than the instructions"]))
+        y=alt.value(4), text=alt.value(["from here, history costs", "more than the fixed part"]))
 
 
 # --- timeline: one bar per call --------------------------------------------------------------------------------------

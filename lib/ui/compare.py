@@ -229,9 +229,12 @@ def _map_line(law: Law | None, measure: str) -> str:
 def _loop_line(law: Law | None, measure: str) -> str:
     if law is None:
         return ""
-    line = f"Agent: every turn resends {_amount(law.a, measure)} and adds {_amount(law.d, measure)} for all later turns"
+    if law.d > 0 and law.even_at is None:
+        return f"Agent: every turn adds about {_amount(law.d, measure)} for all later turns."
+    line = (f"Agent: every turn resends a fixed part of {_amount(law.a, measure)} and adds "
+            f"{_amount(law.d, measure)} for all later turns")
     if law.overtaken_from:
-        line += f"; from turn {law.overtaken_from} on, history has cost more than the instructions"
+        line += f"; from turn {law.overtaken_from} on, history has cost more than the fixed part"
     return line + "."
 
 

@@ -49,7 +49,7 @@ def _agent_sent(calls: Sequence[CallRow]) -> str:
         return f"{told}; it forgot before {plural(len(forgot), 'turn')}, so no one law holds"
     law = law_of("agent", calls)
     if law and law.overtaken_from:
-        told += f", and from turn {law.overtaken_from} on history has cost more than the instructions"
+        told += f", and from turn {law.overtaken_from} on history has cost more than the fixed part"
     return told
 
 

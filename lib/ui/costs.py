@@ -40,6 +40,8 @@ TITLES = {
     "ladder": ("What if", "the same calls under other policies, other models, or in batch, with nothing sent"),
     "scale": ("At another scale", "from 40 tickets to 100,000: where the agent's window ends and what a batch saves"),
 }
+EMPTY = {"input": "No call reported its tokens.", "seconds": "Nothing here has seconds.",
+         "usd": "no price: set one at the end of this page to see dollars here."}
 FIXED = "Behaviour is held fixed: every reply and every tool call is the recorded one."
 
 Calls = dict[str, list[CallRow]]        # shape -> its calls
@@ -169,7 +171,8 @@ def _cumulative(view: View, calls: Calls) -> None:
         rows = rows + charts.published_rows(turns, view.measure, _published_price)
     drawn = any(row["kind"] == "call" for row in rows)
     with _picture("cumulative"):
-        _chart("cumulative", rows, _cumulative_spec(view.measure, view.log, view.published), view, drawn)
+        _chart("cumulative", rows, _cumulative_spec(view.measure, view.log, view.published), view, drawn,
+               empty=_why_empty(view.measure, *calls.values()))
         law = drawn and view.measure != "seconds"
         _under(rows, "cumulative", "dots: calls · line: the law" if law else "", live.FORMULA if law else None)
         if view.published:
@@ -194,7 +197,7 @@ def _composition(view: View, calls: Calls) -> None:
             with column, st.container(gap=None):
                 st.markdown(f"**:{live.COLOUR[shape]}[{shape.capitalize()}]**")
                 _chart("composition", rows[shape], _composition_spec(shape, view.measure), view, bool(rows[shape]),
-                       shape)
+                       shape, empty=_why_empty(view.measure, calls[shape]))
         _under([{"shape": shape, **row} for shape, made in rows.items() for row in made], "composition")
 
 
@@ -202,14 +205,15 @@ def _composition(view: View, calls: Calls) -> None:
 
 
 def _ladders(view: View, jobs: dict[str, Future]) -> None:
-    found = {shape: job.result() for shape, job in jobs.items() if job.done()}
-    found = {shape: rungs for shape, rungs in found.items() if rungs and rungs[0][1].calls}
+    ended = {shape: job.result() for shape, job in jobs.items() if job.done()}
+    waiting = jobs.keys() - ended.keys()        # looked at once: a job may end while this is drawn
+    found = {shape: rungs for shape, rungs in ended.items() if rungs and rungs[0][1].calls}
     _title("ladder", cost_words.ladder(found, view.measure), estimated=True)
     with _picture("ladder"):
         for column, run in zip(st.columns(len(view.runs)), view.runs, strict=True):
             with column, st.container(gap=None):
                 st.markdown(f"**:{live.COLOUR[run.shape]}[{run.shape.capitalize()}]**")
-                _ladder(view, run, jobs.get(run.shape), found.get(run.shape))
+                _ladder(view, run, run.shape in waiting, found.get(run.shape))
         rows = [{"shape": shape, **row} for shape, rungs in found.items() for row in _rungs(view, rungs)]
         cut = any(row["label"].endswith("→") for row in rows)
         _under([_told(row) for row in rows], "ladder", f"{FIXED}{' · →: goes on beyond the picture' if cut else ''}")
@@ -218,14 +222,14 @@ def _ladders(view: View, jobs: dict[str, Future]) -> None:
                 _table(rows)
 
 
-def _ladder(view: View, run: Run, job: Future | None, rungs: Sequence | None) -> None:
+def _ladder(view: View, run: Run, waiting: bool, rungs: Sequence | None) -> None:
     if rungs:
         rows = _rungs(view, rungs)
         _chart("ladder", rows, _ladder_spec(run.shape, view.measure, view.log), view, True, run.shape,
                RUNG * len(rows) + 60)
     elif state.is_active(run):
         st.caption("The what-if will be here when the run has ended.")
-    elif job is not None and not job.done():
+    elif waiting:
         st.caption("working it out …")
     else:
         st.caption("No call of this run was answered, so there is nothing to hold another policy against.")
@@ -292,7 +296,7 @@ def _scale(view: View) -> None:
         return
     with _picture("scale"):
         rows = charts.scale_rows(found, view.measure)
-        _chart("scale", rows, _scale_spec(view.measure), view, bool(rows))
+        _chart("scale", rows, _scale_spec(view.measure), view, bool(rows), empty=EMPTY[view.measure])
         _under([asdict(row) for row in found], "scale", "both axes are always logarithmic · ✕: beyond the window")
         for line in cost_words.scale_notes(found):
             st.text(line)
@@ -341,12 +345,12 @@ def _title(name: str, sentence: str, estimated: bool = False) -> None:
 
 
 def _chart(name: str, rows: list[dict[str, Any]], spec: dict[str, Any], view: View, drawn: bool, shape: str = "",
-           height: int = 0) -> None:
+           height: int = 0, empty: str = "") -> None:
     height = height or HEIGHTS[name]
     if not drawn:
         with st.container(height=height, border=False):
             st.space(height // 3)
-            st.caption(_why_empty(view.measure), text_alignment="center")
+            st.caption(empty, text_alignment="center")
         return
     key = ".".join(("costs", name, shape, view.measure, str(view.log), str(view.published)))
     of = f" ({shape})" if shape else ""
@@ -354,10 +358,8 @@ def _chart(name: str, rows: list[dict[str, Any]], spec: dict[str, Any], view: Vi
                        alt=f"{TITLES[name][0]}{of}: {TITLES[name][1]}, in {MEASURES[view.measure].lower()}")
 
 
-def _why_empty(measure: str) -> str:
-    return {"input": "No call reported its tokens.",
-            "usd": "no price: set one at the end of this page to see dollars here.",
-            "seconds": "Nothing here has seconds."}[measure]
+def _why_empty(measure: str, *made: list[CallRow]) -> str:
+    return EMPTY[measure] if any(not call.error for calls in made for call in calls) else "No call was answered."
 
 
 def _under(rows: list[dict[str, Any]], name: str, words: str = "", help: str | None = None) -> None:

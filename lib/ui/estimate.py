@@ -83,21 +83,28 @@ def _steps(shape: str, forecast: Any) -> None:
     low, high = forecast.low, forecast.high
     st.markdown(f"**:{live.COLOUR[shape]}[{shape.capitalize()}]** :gray[estimated, "
                 f"{fmt.seconds(low.seconds)} to {fmt.seconds(high.seconds)}]")
-    rows = [(step.step, step.calls, step.input, step.output, step.usd) for step in forecast.steps]
-    if len(rows) > 1:
-        rows.append(("all", forecast.calls, forecast.input_tokens, forecast.output_tokens, forecast.usd))
-    rows += [(name, end.calls, end.input, end.output, end.usd) for name, end in (("at least", low), ("at most", high))]
-    st.markdown(_table(rows))
+    st.markdown(_table(forecast))
     st.markdown("  \n".join(f":small[:gray[· {reason}]]" for reason in forecast.reasons))
 
 
-def _table(rows: Sequence[tuple[str, int, int, int, float | None]]) -> str:
+def _table(forecast: Any) -> str:
     """As markdown; all of its words are ours."""
-    costs = [row[-1] for row in rows]
-    lines = [f"| {step} | {calls:,} | {sent:,} | {replied:,} | {fmt.dollars(usd, beside=costs)} |"
-             for step, calls, sent, replied, usd in rows]
+    low, high = forecast.low, forecast.high
+    costs = [low.usd, high.usd, *(step.usd for step in forecast.steps)]
+    rows = [(step.step, f"{step.calls:,}", f"{step.input:,}", f"{step.output:,}", fmt.dollars(step.usd, beside=costs))
+            for step in forecast.steps]
+    if len(rows) > 1:
+        rows.append(("all", f"{forecast.calls:,}", f"{forecast.input_tokens:,}", f"{forecast.output_tokens:,}",
+                     fmt.dollars(forecast.usd, beside=costs)))
+    ends = fmt.NO_PRICE if high.usd is None else "–".join(fmt.dollars(end.usd, beside=costs) for end in (low, high))
+    rows.append(("range", _ends(low.calls, high.calls), _ends(low.input, high.input), _ends(low.output, high.output),
+                 ends))
     head = ["| step | calls | input | output | dollars |", "|---|---:|---:|---:|---:|"]
-    return fmt.escaped("\n".join([*head, *lines]))
+    return fmt.escaped("\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)]))
+
+
+def _ends(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 def _prices_line() -> str:

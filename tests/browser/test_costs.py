@@ -16,7 +16,8 @@ def test_what_a_run_cost_is_drawn_and_can_be_taken_along(page: Page):
     charts = page.get_by_test_id("stVegaLiteChart")
     expect(charts).to_have_count(6)     # two pictures have one chart per shape
     page.get_by_text("Dollars", exact=True).click(delay=60)
-    expect(page.get_by_text(re.compile(r"^The agent cost .* of the pipeline; the agent's last turn cost"))).to_be_visible()
+    cost = re.compile(r"^The agent cost .* of the pipeline; the agent's last turn cost")
+    expect(page.get_by_text(cost)).to_be_visible()
     charts.first.hover()
     with page.expect_download() as picture:
         page.get_by_role("button", name=re.compile("^Download as PNG")).first.click(delay=60)

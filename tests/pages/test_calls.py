@@ -180,3 +180,28 @@ def test_replies_cut_off_are_counted(calls, store):
 def test_a_label_call_tells_the_cause_of_its_ticket(calls):
     found = table(calls("pipeline"))
     assert found["outcome"][0] == seeds.CAUSES[0] and set(found[found["step"] == "merge"]["outcome"]) == {""}
+
+
+def test_a_wait_for_a_busy_server_is_told_beside_its_call_and_in_all(calls, store):
+    app = calls("agent")
+    assert "waited" not in table(app).columns and "waited" not in markup(app)
+    add(store, store.run("g1-agent"), "agent", "", 999.0, attempts=3, waited=12.0)
+    add(store, store.run("g1-agent"), "agent", "", 2_999.0, waited=1.0)
+    app.run()
+    assert list(table(app)["waited"])[:2] == [12.0, 0.0]
+    assert "13 s waited for a busy server, all calls together" in markup(app)
+    assert "in 3 attempts, of which waited 12 s for a busy server" in literal(select(app, 0))
+
+
+def test_calls_without_a_price_are_counted(calls, store):
+    app = calls("agent")
+    assert "without a price" not in markup(app)
+    add(store, store.run("g1-agent"), "agent", "", 999.0, usd=None)
+    assert "1 call without a price" in markup(app.run())
+
+
+def test_a_price_that_a_person_set_says_so_beside_its_call(calls, store):
+    app = calls("agent")
+    assert "set by you" not in literal(select(app, 0))
+    store.update_run("g1-agent", prices={"models": {"claude-haiku-5-5": {"source": "set by you; read = 0.1 × input"}}})
+    assert "at the price set by you" in literal(app.run())

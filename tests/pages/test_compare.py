@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from lib.runs.store import CallRow
 from lib.task.report import Cause, Customer, Report
 from lib.ui import compare
 from lib.ui import format as fmt
@@ -160,3 +161,29 @@ def test_dollars_side_by_side_have_the_same_decimals():
 @pytest.mark.parametrize(("duration", "shown"), [(9.83, "9.8 s"), (51.2, "51 s"), (125, "2 min 5 s"), (None, "–")])
 def test_durations_are_short(duration, shown):
     assert fmt.seconds(duration) == shown
+
+
+def turns(*inputs: int | None) -> list[CallRow]:
+    return [CallRow(id=i, run_id="r", step="agent", subject="", model="m", started=0.0, seconds=1.0, stop_reason=None,
+                    fresh=tokens, write_5m=0, write_1h=0, cache_read=0, output=1, thinking=0, usd=None)
+            for i, tokens in enumerate(inputs)]
+
+
+def test_the_last_turn_is_told_by_what_it_sent_again():
+    assert compare.turn_line(turns(1_000, 1_250), None) == (
+        "Agent: turn 2 sent 1,250 tokens, of which 80 % it had sent before.")
+    assert compare.turn_line(turns(1_000), None) == compare.turn_line([], 45) == ""
+
+
+def test_what_a_running_agent_will_have_sent_is_told_from_its_fifth_turn_on():
+    # 1,000 and 100 more each turn: 1,000 + … + 1,900 = 14,500 in ten turns
+    line = compare.turn_line(turns(1_000, 1_100, 1_200, 1_300, 1_400), 10)
+    assert line.endswith("it had sent before; at this rate 10 turns send 14.5k in all.")
+    assert "at this rate" not in compare.turn_line(turns(1_000, 1_100, 1_200, 1_300), 10)
+    assert "at this rate" not in compare.turn_line(turns(1_000, 1_100, 1_200, 1_300, 1_400), 5)
+
+
+def test_an_uneven_agent_is_told_by_a_range():
+    # the line 996 + 102 (t − 1) gives 14,550; steps off by 12, 8, 8, 12:
+    # 3.18 · √(416/3 · (55 + 15²/4)) = 395 to either side
+    assert "10 turns send 14.2k–14.9k in all" in compare.turn_line(turns(1_000, 1_090, 1_200, 1_310, 1_400), 10)

@@ -162,7 +162,7 @@ def test_the_sentence_names_no_ratio_to_nothing_and_no_saving_in_other_tokens():
     refused, paid = replace(call(fresh=1, write_5m=0, cache_read=0), usd=0.0, error="404"), replace(
         call(fresh=1, write_5m=0, cache_read=0), usd=0.007)
     assert cost_words.cumulative({"pipeline": [paid], "agent": [refused]}, "usd") == (
-        "The agent cost $0; the pipeline cost $0.0070.")
+        "The agent cost $0; the pipeline cost $0.00700.")
     assert cost_words.cumulative({"agent": [refused]}, "seconds") == "The agent took 1.0 s for 1 call."
     rungs = [(name, what_if.WhatIf((what_if.Predicted(fresh, 0, 0, 0, 1, 1.0, None),), ()))
              for name, fresh in (("as recorded", 1_000), ("Haiku 4.5", 800))]
@@ -184,6 +184,14 @@ def test_calls_that_said_nothing_are_counted_and_never_zero(visit, store, sample
     assert "46 calls of 46 with no price" in text and "46 calls of 46 did not report tokens" in text
     assert "No call reported its tokens." in text
     assert "no price: set one" in everything(measured_in(app, "usd"))
+
+
+def test_a_run_without_an_answer_lacks_no_price(visit, store, sample):
+    run = seeds.add_run(store, sample.tickets, sample.id, "agent", group="before")
+    store.add_run(replace(run, id="g1-agent", group="g1", status="stopped", report=None,
+                          prices=prices_for(["claude-haiku-5-5"])))
+    text = everything(measured_in(visit("costs", "g1"), "usd"))
+    assert "No call was answered." in text and "no price: set one" not in text
 
 
 def test_a_run_whose_data_are_gone_has_no_forecast(visit, store, sample):

@@ -269,3 +269,11 @@ def test_k_of_the_design_reaches_the_panel(visit, store, sample):
     design = replace(default_design(), k=3).to_dict()
     seeds.add_run(store, sample.tickets, sample.id, "pipeline", status="stopped", error="stopped by you", design=design)
     sound(visit("run", "g1"))
+
+
+def test_only_while_the_agent_runs_the_page_tells_what_it_will_have_sent(visit, store, sample):
+    run = seeds.add_run(store, sample.tickets, sample.id, "agent", status="running")
+    assert "at this rate 45 turns send 510k in all" in literal(visit("run", "g1"))
+    store.update_run(run.id, status="stopped")
+    text = literal(visit("run", "g1"))
+    assert "turn 40 sent 18,480 tokens, of which 97 % it had sent before." in text and "at this rate" not in text

@@ -120,7 +120,7 @@ def test_the_number_of_causes_is_the_one_asked_for():
 
 
 def test_a_prose_answer_becomes_json_when_asked_again():
-    free = prompts.AGENT.replace("answer with JSON only, nothing before or after it", "answer")
+    free = prompts.AGENT.replace("answer with JSON only, nothing before or after it", "answer in prose")
     listed = json.dumps({"total": 15, "next_offset": None, "tickets": list(TICKETS.values())})
     text = after_listing(listed, k=5, system=free)
     assert text.startswith("The most common causes are:")

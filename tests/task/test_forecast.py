@@ -8,13 +8,23 @@ from task_fakes import ticket
 from lib.models import DEFAULT_MODEL
 from lib.runs.store import CallRow
 from lib.task.default_design import default_design
-from lib.task.forecast import ROUGH, SAMPLE, _agent, _sample, distinct_labels, forecast, held_against, merge_levels
+from lib.task.forecast import (
+    ROUGH,
+    SAMPLE,
+    _agent,
+    _sample,
+    distinct_labels,
+    first_requests,
+    forecast,
+    held_against,
+    merge_levels,
+)
 from lib.task.problems import problems
 from lib.task.prompts import render_ticket
 from lib.tickets.ticket import TicketSet
 from lib.usage.prices import cost, prices_for
 from lib.usage.tokens import estimate_request
-from tests.sets import both_sets, run
+from tests.sets import both_sets, run, usual
 from tests.sets import tickets as sample_tickets
 
 DESIGN = default_design()
@@ -265,3 +275,22 @@ def test_what_was_not_foreseen_and_what_was_not_reported_is_told():
     assert (extra.step, extra.forecast, extra.actual, extra.off) == ("compact", 0, 500, -1)
     assert (whole.step, whole.actual) == ("all", 500)
     assert held_against(told, [])[-1].actual == 0 and held_against(told, [])[-1].off is None
+
+
+def test_the_first_requests_are_those_that_the_run_sends():
+    told = first_requests(DESIGN, sample_tickets("fernhill"))
+    sent = {"label": usual("pipeline", "fernhill"), "agent": usual("agent", "fernhill")}
+    for step, ran in sent.items():
+        first = min((request for request, _ in ran.step(step)), key=lambda request: len(request["messages"]))
+        if step == "label":
+            bodies = [request["messages"] for request, _ in ran.step(step)]
+            assert told[step]["messages"] in bodies and told[step]["system"] == first["system"]
+        else:
+            assert all(told[step][name] == first[name] for name in told[step])
+
+
+def test_other_prices_make_another_forecast_of_the_same_tokens():
+    dear = {"models": {DEFAULT_MODEL: {"input": 1_000.0, "output": 0.0, "tiers": []}}}
+    told, listed = forecast(DESIGN, tickets(40), dear)["agent"], forecast(DESIGN, tickets(40))["agent"]
+    assert told.usd == pytest.approx(told.input_tokens / 1_000, rel=1e-3) and told.input_tokens == listed.input_tokens
+    assert forecast(DESIGN, tickets(40), {"models": {}})["agent"].usd is None

@@ -139,8 +139,8 @@ def test_history_costs_more_from_the_first_whole_turn_after_it_is_even():
 
 
 def test_where_no_straight_line_holds_no_turn_is_named():
-    """The sample's agent with several tools a turn: the line begins at 500 tokens, the first turn sent 2,085, and of the
-    5,175 of the first two no more than 1,005 were history."""
+    """The sample's agent with several tools a turn. The line begins at 500 tokens, so history would lead from turn 2;
+    but the first turn sent 2,085, and of the 5,175 of the first two no more than 1,005 were history."""
     inputs = [2_085, 3_090, 4_127, 6_639, 9_492, 11_829, 14_300, 16_700, 19_100, 21_500, 23_900, 26_200, 28_102]
     law = law_of("agent", [call(tokens) for tokens in inputs])
     assert 0 < law.a < 1_000 and law.overtaken_from is None

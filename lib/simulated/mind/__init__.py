@@ -14,15 +14,16 @@ from typing import Any
 
 from lib.simulated.conditions import Conditions
 from lib.simulated.mind import choices, investigating, reading
-from lib.simulated.mind.answers import HONEST, asks_severity, reply_text
+from lib.simulated.mind.answers import HONEST, asks_for, reply_text
 from lib.simulated.mind.judging import judge, severity
 from lib.simulated.mind.labelling import label_from
 from lib.simulated.mind.merging import merge
+from lib.simulated.mind.own_words import language_of
 from lib.simulated.mind.reading import Ask
 from lib.simulated.mind.summarising import summarise
 
 _LABELLING = re.compile(
-    r"\b(cause|label|categor|classif|problem|issue|topic|theme|reason|triage|tag\b|complain|ursache|grund|kategori|"
+    r"(?:\b|_)(cause|label|categor|classif|problem|issue|topic|theme|reason|triage|tag\b|complain|ursache|grund|kategori|"
     r"klassifi|thema|einordn|causa|motivo|raison|etiquet|étiquet|clasific)", re.I)
 
 
@@ -70,7 +71,9 @@ def _labelled(ask: Ask, model_id: str) -> str:
         found = replace(found, cause=re.split(r"\s*[/|;,]\s*", found.cause, maxsplit=1)[0])
     facts = {"cause": found.cause, "evidence": found.evidence, "ticket_id": ticket.id, "confidence": found.confidence,
              "summary": f"The customer reports {found.cause}."}
-    if asks_severity(ask.template):
+    if asks_for("language", ask.template):
+        facts["language"] = language_of(ticket.subject, ticket.body)
+    if asks_for("severity", ask.template):
         facts["severity"] = severity(ticket.subject, ticket.body)
     prose = f"The root cause looks like {found.cause}: the customer writes “{found.evidence}”."
 

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from lib.simulated.mind import choices
+from lib.simulated.mind.chance import number
 from lib.simulated.mind.reading import Ask
 from lib.simulated.mind.text import pick
 
@@ -27,7 +28,7 @@ _MEANINGS = (
     ("groups", r"groups|clusters|causes$|categories$|themes|topics$|results|answer"),
     ("evidence", r"evidence|quote|excerpt|snippet|proof|citation|verbatim|zitat|beleg|^cita$|prueba"),
     ("summary", r"summary|explanation|description|reason|why|details?$|rationale|analysis|zusammenfassung|begr|resum"),
-    ("cause", r"cause|label|category|topic|issue|problem|theme|title|name|class|type|group|canonical|"
+    ("cause", r"cause|label|category|topic|issue|problem|theme|title|^name$|class|type|group|canonical|"
               r"ursache|grund|kategorie|thema|causa|motivo"),
     ("confidence", r"confidence|certainty|probability|score"),
     ("language", r"lang"),
@@ -42,7 +43,8 @@ _OPTIONS = re.compile(r"[\w -]{1,24}(?:(?:\s*[,/|]\s*|,?\s+(?:or|oder|and)\s+)[\
 
 def reply_text(ask: Ask, facts: Mapping[str, Any], prose: str, seed: str, choose: Choose = None) -> str:
     """JSON where the prompt insists on it; where it only asks for it mostly JSON in a fence; where it does not even
-    that, now a fence, now prose alone, as people's models do. `choose` picks one of a field's options."""
+    that, now prose alone, now JSON bare or in a fence, as people's models do. `choose` picks one of a field's
+    options."""
     if ask.template is None and ask.language != "json":
         shaped: Any = dict(facts)
     elif ask.template is None:
@@ -57,7 +59,9 @@ def reply_text(ask: Ask, facts: Mapping[str, Any], prose: str, seed: str, choose
         return prose
     fenced = f"```json\n{json.dumps(shaped, ensure_ascii=False, indent=2)}\n```"
     both = f"{prose}\n\n{fenced}"
-    return pick((fenced, both, prose) if ask.language == "json" else (prose, both), seed)
+    if ask.language == "json":
+        return pick((fenced, both, prose), seed)
+    return (prose, both, prose, fenced, json.dumps(shaped, ensure_ascii=False))[number(f"form {seed}", 5) - 1]
 
 
 def _own_format(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,8 +87,8 @@ def _one_line(value: Any) -> str:
 _WRITTEN = {"xml": _as_xml, "yaml": _as_yaml}
 
 
-def asks_severity(template: Any) -> bool:
-    return isinstance(template, Mapping) and any(_meaning(key, "", {"severity": ""}) for key in template)
+def asks_for(fact: str, template: Any) -> bool:
+    return isinstance(template, Mapping) and any(_meaning(key, "", {fact: ""}) for key in template)
 
 
 def fill(template: Any, facts: Mapping[str, Any], choose: Choose = None) -> Any:

@@ -10,16 +10,23 @@ from functools import lru_cache, partial
 from itertools import pairwise
 
 from lib.simulated.mind.lexicon import CONCEPTS
-from lib.simulated.mind.own_words import VAGUE, own_words
+from lib.simulated.mind.own_words import VAGUE, fault_of, own_words
 from lib.simulated.mind.text import Sentence, pick, sentences, words
 
 _ENOUGH = 2.4               # score below which no concept of the lexicon is believed
-_HINT = 1.5                 # score from which one is believed where the ticket's own words name no fault either
+_HINT = 1.9                 # score from which one is believed where the ticket's own words name no fault either
+_SURE = 4.2                 # score from which one is believed also where it shares all words met with many others
+_SHARED_BY = 3              # concepts that a word of a concept's own has at most
 _CLOSE = 0.5                # of the best score: from there on the second best is a reading as well
-_FITS = 0.25                # fit below which an allowed cause is not believed
+_FITS = 0.3                 # fit below which an allowed cause is not believed
+_SHORT = 4                  # words of an allowed cause that is a name, rather than a name with an explanation
+_KIN = 0.5                  # from there on a word of an allowed cause points to a concept: few others have it
 _QUOTE_LIMIT = 140          # characters of evidence
 _REST = re.compile(r"\b(other|else|none|unclear|misc|rest\b|sonst|ander|autre|otr[oa]s?|outr[oa]s?)", re.I)
 _SMALL = frozenset("a an and at by for from in is not of on or problem problems issue issues the to with".split())
+
+
+_NAMELESS = frozenset(("error", "failur", "fail", "wrong", "not", "cannot", "get"))     # stems that tell no fault apart
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,8 @@ def readings(subject: str, body: str) -> Readings:
     told = sentences(subject, body)
     totals, best = _scores(told)
     ranked = sorted(totals, key=lambda c: (-totals[c], c))[:2]
+    while ranked and _ENOUGH <= totals[ranked[0]] < _SURE and not _has_a_word_of_its_own(told, ranked[0]):
+        del ranked[0]
     if not ranked or totals[ranked[0]] < _ENOUGH:
         own = _own_words(told)
         if not ranked or totals[ranked[0]] < _HINT or not own.cause.startswith(VAGUE):
@@ -58,6 +67,21 @@ def readings(subject: str, body: str) -> Readings:
     if closeness < _CLOSE:
         return Readings(likeliest(), None, 0.0)
     return Readings(replace(likeliest(), confidence=round(0.8 - 0.4 * closeness, 2)), rivals[0](), closeness)
+
+
+def _has_a_word_of_its_own(told: Sequence[Sentence], concept: int) -> bool:
+    """Whether the cues met say anything that few other concepts' cues hold: "card" and "rejects" alone do not tell."""
+    index = _index()
+    met = [index.terms(sentence.words) for sentence in told]
+    for i, sentence in enumerate(told):
+        cues = {cue for cue, _ in _spoken(index, met[i], met[i + 1] if i + 1 < len(told) else {})
+                if index.cues[cue][0] == concept}
+        after = told[i + 1].words if i + 1 < len(told) else ()
+        for token in index.tokens((*sentence.words, *after)) if cues else ():
+            held = _places(token)
+            if any(cue in cues for cue, _ in held) and len({index.cues[cue][0] for cue, _ in held}) <= _SHARED_BY:
+                return True
+    return False
 
 
 def _of_concept(concept: int, told: Sequence[Sentence], loudest: int, seed: str) -> Label:
@@ -121,16 +145,32 @@ def stem(word: str) -> str:
 
 
 def _fit(cause: str, main: str, totals: Mapping[int, float], spoken: frozenset[str]) -> float:
-    """How well an allowed cause fits: the same concept best, then its names, its area, the ticket's own words."""
+    """How well an allowed cause fits: the same concept best, then its names, its area, the ticket's own words. Where it
+    says how the thing fails ("late delivery"), the ticket or its concept has to say so as well."""
     own = {stem(w) for w in words(cause) if w not in _SMALL}
     concept = next((c for c in CONCEPTS if c.name == main), None)
     about = concept_of(cause)
     scores = {CONCEPTS[c].name: score for c, score in totals.items()}
     same = scores.get(about, 0.0) / max(scores.values(), default=1)
-    named = own & _stems(" ".join(concept.names)) if concept else ()
-    near = own & _stems(concept.area) if concept else ()
+    named = own & _stems(" ".join(concept.names)) if concept else frozenset()
+    near = own & _stems(concept.area) if concept else frozenset()
     kin = _kin(cause).get(main, 0.0)
-    return 2 * same + kin + (len(named) + 0.8 * len(near) + 0.5 * len(own & spoken)) / max(1, len(own))
+    kin = kin if kin >= _KIN else 0.0
+    own_words = (len(named) + 0.5 * len(own & spoken)) / max(1, len(own))
+    faults = _told_faults(cause)
+    if about != main and faults and faults.isdisjoint(spoken | named):
+        return 2 * same if about else 0.0
+    return 2 * same + kin + own_words + 0.8 * len(near) / max(1, len(own))
+
+
+@lru_cache(maxsize=256)
+def _told_faults(cause: str) -> frozenset[str]:
+    """Stems of the words of an allowed cause that tell how something fails, beside those for the thing."""
+    spoken = words(cause)
+    if len(spoken) > _SHORT:
+        return frozenset()
+    told = {w for w in spoken if w in fault_of(cause)[1] or len(spoken) > 1 and re.fullmatch(r"\w{3,}ed", w)}
+    return frozenset(stem(w) for w in told) - _NAMELESS
 
 
 @lru_cache(maxsize=256)

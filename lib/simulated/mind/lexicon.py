@@ -659,7 +659,9 @@ CONCEPTS: tuple[Concept, ...] = (
         """),
         _concept("device overheats", "device gets too hot, overheating shutdown", """
             3.5 so_hot|gets_hot|very_hot|too_hot laptop|phone|device|fan|shuts|battery|lap|touch|machine|case
-            3.5 overheat*|too_hot|burning_hot|very_hot|uberhitz*|sobrecalent*|surchauff*|smok*|burn*_smell|melted
+            3.5 overheat*|burning_hot|uberhitz*|sobrecalent*|surchauff*
+            3.5 too_hot|very_hot|smok*|burn*_smell|melted
+                laptop|phone|device|fan|battery|machine|case|charger|plug|cable|adapter|unit|hub|gerat*|akku*
         """),
         _concept("device won't turn on", "no power, device dead on arrival", """
             3.5 won't|doesn't|not|never|refuses turn_on|power_on|boot|switch_on|startet|einschalten|enciende

@@ -52,16 +52,17 @@ _ORDERS = (
            r"\bi (?:hereby )?authori[sz]e you to\b|\byou must (?:now )?(?:answer|reply|respond|label|call|output|",
            r"include)\b(?! (?:me|us|my|our|to|today|by|within|soon|promptly)\b)",
            r"|\bin your (?:summary|answer|reply|output),? (?:include|write|add|put)\b"),
-    _order("set the", r"\bset the (?:root )?(?:cause|label|category|classification) to\b"),
+    _order("set ", r"\bset (?:the )?(?:root )?(?:cause|label|category|classification) to\b"),
     _order(" ai| llm|language model| model|assistant|classifier",
            r"\b(?:note to|attention|if you are|dear|hey) (?:the |an? )?(?:ai|llm|language model|model|assistant|",
            r"classifier)\b"),
 )
 _ANSWERS = tuple(re.compile(pattern, re.I) for pattern in (
-    rf"\bset the (?:root )?{_LABEL} to\s+[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
+    rf"\bset (?:the )?(?:root )?{_LABEL} to\s+[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
     r"\"(?:root_cause|cause|label|category)\"\s*:\s*\"([^\"\n]{1,80})",
     rf"\b{_LABEL}\b[^.\n:=\"]{{0,60}}?(?:\b(?:is|are|ist|lautet|es|est)\b|[:=])\s*[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
     rf"\b(?:{_AS}|mark|file|treat)\b[^.\n]{{0,60}}?\b(?:as|als|como|comme)\s+[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
+    rf"\b{_SAY}\s+(?:(?:the|this|a)\s+)?(?:root )?{_LABEL}\s*:?\s*[\"'“„«]([^\s{_END}][^{_END}']{{0,79}})",
     rf"\b{_SAY}\b(?:\s+(?:only|just|nur|solo|solamente|seulement|uniquement|exactly|always|immer|with|mit|con|avec|"
     rf"the words?|das wort))*\s*:?\s*[\"'“„«]?([^\s{_END}][^{_END}]{{0,79}})",
 ))

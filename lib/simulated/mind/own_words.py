@@ -7,31 +7,15 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from lib.simulated.mind.text import Sentence, plain, words
+from lib.simulated.mind.text import Sentence, plain, sentences, words
+from lib.simulated.mind.things import FUNCTION_WORDS as _ENGLISH
+from lib.simulated.mind.things import Topic, key, mentions, singular, topics
 
 _WORDS, _LENGTH = 6, 60     # of a cause
 NOTHING_TOLD = "no problem described"
 UNREADABLE = "ticket in unknown language"
 VAGUE = ("problem with", "question about", NOTHING_TOLD)       # how a cause begins that names no fault
 
-_ENGLISH = frozenset(words("""
-    a about after again all almost already also always am an and any anything are as at be because been before being
-    bit both but by can could dear did do does doing done during each ever every everything few first for from get gets
-    getting go goes going gone good got had happen happened happens has have having he hello help her hey hi him his
-    hope how i i'd i'll i'm i've if in into is isn't it it's its just keep keeps kind know last let like lot made make
-    makes making many may maybe me might more most much my need needs never new next no nobody not nothing now of off on
-    once one only or other our out over own per perhaps please quite rather really regards said same say says she should
-    since so some something still such sure team tell than thank thanks that that's the their them then there these they
-    they're thing things this those though through to today together told tomorrow too tried try trying two under until
-    up us use used using very want wanted was way we we're we've week weeks day days month months year years well went
-    were what when where which while who why will with without would yes yesterday yet you your yours
-    issue issues problem problems question questions support ticket customer morning afternoon evening night monday
-    tuesday wednesday thursday friday saturday sunday third second twice time times came come comes back another even
-    minute minutes hour hours pm stay stays show shows appear appears look looks seem seems remain remains
-    mr mrs ms dr sir madam he's she's who's there's here's it'd they'd we'd you'd they've you've she'll he'll they'll
-    become becomes give gives take takes took think thinks believe expect find found leave leaves left run
-    runs start starts
-"""))
 _FOREIGN = {                # function words that tell the language and are never a thing
     "de": frozenset(words("""
         der die das den dem des ein eine einen einer eines und oder aber ich wir sie er es mein meine meinem meinen
@@ -101,12 +85,33 @@ _FAULTS = {                 # what a label calls it -> words (`*`: any ending) a
     "melted": "melt*", "allergic reaction": "itch* rash allerg*", "empty": "empty blank leer vide",
     "peeling": "peel* flak*", "doubled": "doubled doppelt duplicad*", "greyed out": "grey greyed gray",
 }
+_EVENTS = {                 # what happened to a thing: what a label calls it -> words and phrases for it
+    "given away": "given_away gave_away given_to gave_my gave_our handed lent",
+    "cancelled": "cancelled canceled called_off", "kept": "kept_my kept_our ate_my swallow* withheld",
+    "taken": "took_my took_our",
+    "not received": "never_came never_arrived not_arrived hasn't_arrived didn't_arrive hasn't_come not_come "
+                    "haven't_come never_received not_received didn't_receive haven't_received never_got haven't_got "
+                    "hasn't_got not_got didn't_come",
+}
 _USELESS = frozenset(("not working", "broken", "stuck", "closed", "failure", "frozen", "stopped", "refused"))
+_LACKING = frozenset(("missing", "not received", "empty"))
 _NOT = frozenset("won't doesn't don't isn't aren't didn't wouldn't never refuses not".split())
 _SAYINGS = frozenset("matter doubt idea wonder".split())        # no matter, no doubt: nothing is lacking
 _CANNOT = frozenset("can't cannot couldn't".split())
 _ADVERBS = frozenset("really even properly always any anymore longer yet working work help".split())
-_BEING = frozenset("is are was were be".split())
+_DONE = frozenset("was were been being got gets is are wasn't weren't isn't aren't".split())
+_DONE_NOT = frozenset("wasn't weren't isn't aren't".split())
+_DUES = frozenset("fee fees fine fines charge charges notice penalty".split())      # where a late one is told of
+_SAME_EVENT = frozenset(("given away", "cancelled", "kept"))    # much the same cause whatever it happened to
+_OWNERS = frozenset("my our the".split())
+_NONE = frozenset("none neither nobody never".split())
+_DOING = (("do",), ("does",), ("did",))
+_PARTICIPLES = frozenset("paid sent given sold thrown stolen put set cut built drawn written taken kept lent".split())
+_FEELINGS = frozenset("interested pleased annoyed disappointed surprised confused worried delighted supposed allowed "
+                      "tired excited concerned needed related located based married".split())
+_CLOSE = 4                  # words before a fault that tell what is at fault
+_MAIN = 1.6                 # times as much told of: what the ticket is about rather than what its sentence is about
+_LETTERS = 24               # of a word that a label keeps
 _ASKS = re.compile(r"\?|\b(would like to know|question|frage|pregunta|pergunta|want to know|wondering)\b", re.I)
 _CAPITALISED = re.compile(r"(?<=[^\W_] )[A-ZÄÖÜ][a-zäöüß]{2,}|(?<=[^\W_], )[A-ZÄÖÜ][a-zäöüß]{2,}"
                           r"|(?<=^Der )\w+|(?<=^Die )\w+|(?<=^Das )\w+")
@@ -120,16 +125,29 @@ def own_words(told: Sequence[Sentence]) -> tuple[str, Sentence | None]:
     language = _language(told)
     if language == "?":
         return UNREADABLE, None
-    topic = next((t for s in told if s.in_body and (t := _thing(s, len(s.words), language))), "")
+    about = topics(told, _fault_word) if language == "en" else {}
     for sentence in told_best_first:
-        found = _complaint(sentence, language, topic)
+        found = _complaint(sentence, language, about)
         if found:
             return " ".join(found.split()[:_WORDS])[:_LENGTH].strip(), sentence
-    sentence, thing = next(((s, t) for s in told_best_first if (t := _thing(s, len(s.words), language))), (None, ""))
-    if not thing:
-        return NOTHING_TOLD, None
     asks = any(_ASKS.search(s.text) for s in told if s.weight > 0.3)
-    return f"{'question about' if asks else 'problem with'} {thing}", sentence
+    sentence, thing = _main_thing(told_best_first, language, about)
+    return (f"{'question about' if asks else 'problem with'} {thing}", sentence) if thing else (NOTHING_TOLD, None)
+
+
+def _main_thing(told: Sequence[Sentence], language: str, about: Mapping[str, Topic]) -> tuple[Sentence | None, str]:
+    """What the ticket is about most, and the weightiest sentence that speaks of it."""
+    if about:
+        main = max(about, key=lambda k: about[k].score)
+        said = (s for s in told if any(singular(w[:_LETTERS]) == main for w in s.words))
+        return next(said, told[0]), _called(about[main].name)
+    return next(((s, t) for s in told if (t := _thing(s, len(s.words), language))), (None, ""))
+
+
+def language_of(subject: str, body: str) -> str:
+    """The ISO code of the language that a ticket is mostly in, "unknown" for one that the rules cannot read."""
+    language = _language(sentences(subject, body))
+    return "unknown" if language == "?" else language
 
 
 def fault_of(label: str) -> tuple[str, frozenset[str]]:
@@ -139,11 +157,25 @@ def fault_of(label: str) -> tuple[str, frozenset[str]]:
         found = _fault(spoken, i)
         if found:
             name, length = found
-            return "not working" if name in _USELESS else name, frozenset((*spoken[i:i + length], *words(name)))
+            same = "not working" if name in _USELESS else "missing" if name in _LACKING else name
+            return same, frozenset((*spoken[i:i + length], *words(name)))
     for i, word in enumerate(spoken[:-1]):
         if word in ("not", "cannot"):
             return "not working", frozenset(spoken[i:i + 2])
+    if len(spoken) > 1 and (spoken[-1].endswith("ed") or spoken[-1] in _PARTICIPLES):
+        return spoken[-1], frozenset(spoken[-1:])
     return "", frozenset()
+
+
+def told_apart(one: str, other: str) -> bool:
+    """Whether two faults by `fault_of` are of different kinds, as noisy and torn are; what merely happened to a thing,
+    or that something is wrong with it, may be the same thing told in other words."""
+    return one != other and one in _FAULTS and other in _FAULTS
+
+
+def tells_enough(fault: str) -> bool:
+    """Whether a fault by `fault_of` tells the cause nearly by itself, where few others speak of it."""
+    return fault in _SAME_EVENT
 
 
 def _language(told: Sequence[Sentence]) -> str:
@@ -158,34 +190,89 @@ def _language(told: Sequence[Sentence]) -> str:
     return foreign if counts[foreign] > sum(map(_ENGLISH.__contains__, spoken)) else "en"
 
 
-def _complaint(sentence: Sentence, language: str, topic: str) -> str:
-    """"gate not opening", "cannot book spinning", "no foam from machine"; "" for a sentence without a failure."""
+def _complaint(sentence: Sentence, language: str, about: Mapping[str, Topic]) -> str:
+    """"gate not opening", "cannot book spinning", "hold given away"; "" for a sentence without a failure."""
     spoken = sentence.words
     for i in range(len(spoken)):
         if spoken[i] == "no" and language == "en" and _fault(spoken, i + 1) and (noun := _noun_after(spoken, i + 2, 1)):
             return f"no {spoken[i + 1]} {noun}"
-        fault = _fault(spoken, i)
-        thing = _thing(sentence, i, language) if fault else ""
-        if fault and thing:
-            known = language == "en" or thing in _SAME_THING
-            return f"{thing} {fault[0]}" if known else f"problem with {thing}"
-    return _lacking(sentence, topic) if language == "en" else ""
+        fault = _fault(spoken, i) or (_happened(spoken, i) if language == "en" else None)
+        if not fault:
+            continue
+        if language != "en":
+            if thing := _thing(sentence, i, language):
+                return f"{thing} {fault[0]}" if thing in _SAME_THING else f"problem with {thing}"
+        elif fault[0] == "late" and (noun := _noun_after(spoken, i + 1, 1)):
+            return f"late {'fee' if noun in _DUES else noun}"
+        elif thing := _done_to(sentence, i + fault[1], fault[0]) or _told_of(sentence, i, about):
+            return f"{thing} {fault[0]}"
+    return _lacking(sentence, about) if language == "en" else ""
 
 
-def _lacking(sentence: Sentence, topic: str) -> str:
+def _done_to(sentence: Sentence, after: int, fault: str) -> str:
+    """What stands behind an event as its object: "swallowed my card", "took our money"."""
+    if fault not in _EVENTS or not _OWNERS.intersection(sentence.words[after - 1:after + 1]):
+        return ""
+    return next((_called(m.name) for m in mentions(sentence.words, _fault_word) if after <= m.at <= after + 3), "")
+
+
+def _happened(spoken: Sequence[str], i: int) -> tuple[str, int] | None:
+    """What was done to a thing, "was changed", "were not executed", as a fault of it."""
+    if spoken[i] not in _DONE:
+        return None
+    denied = spoken[i] in _DONE_NOT or spoken[i + 1:i + 2] == ("not",) or not _NONE.isdisjoint(spoken[:i])
+    at = i + 1 + (spoken[i + 1:i + 2] == ("not",))
+    while at < len(spoken) and (spoken[at] in _ADVERBS or spoken[at].endswith("ly")):
+        at += 1
+    word = spoken[at] if at < len(spoken) else ""
+    if known := _fault(spoken, at):
+        return known[0], at - i + known[1]
+    if not (word.endswith("ed") or word in _PARTICIPLES) or not _tells(word, "en") or word in _FEELINGS:
+        return None
+    return f"{'not ' if denied else ''}{word}", at - i + 1
+
+
+def _told_of(sentence: Sentence, i: int, about: Mapping[str, Topic], besides: str = "") -> str:
+    """The thing that word i of a sentence is said of: of those in it what the ticket is about most, rather one before;
+    what the whole ticket is about, where none in it is nearly as much."""
+    spoken = sentence.words
+    here = {key(m.name): 0.5 * (m.at < i) + (i - _CLOSE <= m.at < i and not m.placed)
+            for m in mentions(spoken, _fault_word) if m.name != besides}
+    likely = max(here, key=lambda k: about[k].score + here[k], default="") if about else ""
+    main = max(about, key=lambda k: about[k].score, default="")
+    if not likely or about[main].score >= _MAIN * (about[likely].score + here[likely]):
+        likely = main
+    return _called(about[likely].name) if likely else ""
+
+
+def _called(thing: str) -> str:
+    *first, last = thing.split()
+    return " ".join((*first, _THINGS.get(last, last)))
+
+
+def _lacking(sentence: Sentence, about: Mapping[str, Topic]) -> str:
     spoken = sentence.words
     for i, (word, after) in enumerate(pairwise(spoken)):
         if not _tells(after, "en") or after in _ADVERBS:
             continue
-        if word in _CANNOT and (thing := _noun_after(spoken, i + 2)):
+        if word in _CANNOT and (thing := _told_after(sentence, i + 2)):
             return f"cannot {after} {thing}"
-        if word in _NOT and (thing := _thing(sentence, i, "en", besides=after)):
-            described = i and spoken[i - 1] in _BEING or word in ("isn't", "aren't") or after.endswith(("ed", "en"))
-            return f"{thing} not {after if described else _gerund(after)}"
+        if word in _NOT and (thing := _told_of(sentence, i, about, besides=after)):
+            described = word in ("not", "isn't", "aren't") and spoken[i - 1:i] not in _DOING
+            return f"{thing} not {after if described or after.endswith(('ed', 'en')) else _gerund(after)}"
         if word == "no" and after not in _SAYINGS:
-            thing = _thing(sentence, i, "en", besides=after) or topic
-            return f"no {after} from {thing}" if thing else f"no {after} given"
+            lacked = next((m.name for m in mentions(spoken, _fault_word) if i < m.at <= i + 2), after)
+            thing = _told_of(sentence, i, about, besides=lacked)
+            if not thing or key(thing) == key(lacked):
+                return f"{_called(lacked)} missing"
+            return f"no {lacked} from {thing}"
     return ""
+
+
+def _told_after(sentence: Sentence, at: int) -> str:
+    """The first thing from word `at` on."""
+    found = next((m.name for m in mentions(sentence.words, _fault_word) if at <= m.at <= at + 5), "")
+    return _called(found) if found else _noun_after(sentence.words, at)
 
 
 def _fault(spoken: Sequence[str], i: int) -> tuple[str, int] | None:
@@ -205,7 +292,7 @@ def _fault(spoken: Sequence[str], i: int) -> tuple[str, int] | None:
 def _phrases() -> Mapping[str, Mapping[str, str]]:
     """First word -> phrase -> what it is called."""
     found: dict[str, dict[str, str]] = {}
-    for name, terms in _FAULTS.items():
+    for name, terms in (_FAULTS | _EVENTS).items():
         for term in terms.split():
             found.setdefault(term.split("_")[0], {}).update({term: name} if "_" in term else {})
     return found
@@ -222,41 +309,29 @@ def _fault_word(word: str) -> str:
 @lru_cache(maxsize=1)
 def _fault_terms() -> Mapping[str, tuple[int, str]]:
     """Term -> the place and name of the first that has it."""
-    ranked = [(term, (i, name)) for i, (name, terms) in enumerate(_FAULTS.items()) for term in terms.split()]
+    named = enumerate((_FAULTS | _EVENTS).items())
+    ranked = [(term, (i, name)) for i, (name, terms) in named for term in terms.split()]
     return dict(reversed(ranked))
 
 
-def _thing(sentence: Sentence, i: int, language: str, besides: str = "") -> str:
-    """What is at fault: the noun nearest before word i of the sentence, else after it. "" if none can be told."""
+def _thing(sentence: Sentence, i: int, language: str) -> str:
+    """What is at fault in a language other than English: a thing known by name, else the noun nearest before word i of
+    the sentence, else after it. "" if none can be told."""
     spoken = sentence.words
-    if language != "en":
-        known = next((_THINGS[w] for w in spoken if w in _THINGS), "")
-        if known:
-            return known
+    known = next((_THINGS[w] for w in spoken if w in _THINGS), "")
+    if known:
+        return known
     if language == "de":
         nouns = [plain(noun) for noun in _CAPITALISED.findall(sentence.text)]
-        return next((n[:24] for n in nouns if _tells(n, "de") and not _fault_word(n)), "")
-    nouns = [(at, noun) for at, w in enumerate(spoken[:-1]) if w in _DETERMINERS
-             and (noun := _noun(spoken, at + 1, language, besides))]
+        return next((n[:_LETTERS] for n in nouns if _tells(n, "de") and not _fault_word(n)), "")
+    nouns = [(at, after[:_LETTERS]) for at, (word, after) in enumerate(pairwise(spoken)) if word in _DETERMINERS
+             and _tells(after, language) and not _fault_word(after)]
     before = [noun for at, noun in nouns if at < i]
     if before:
         return before[0]
-    bare = [w[:24] for w in spoken[:i] if _tells(w, language) and not _fault_word(w) and w != besides]
-    bare_after = [w[:24] for w in spoken[i + 1:] if _tells(w, language) and not _fault_word(w) and w != besides]
+    bare = [w[:_LETTERS] for w in spoken[:i] if _tells(w, language) and not _fault_word(w)]
+    bare_after = [w[:_LETTERS] for w in spoken[i + 1:] if _tells(w, language) and not _fault_word(w)]
     return " ".join(bare[-2:]) or next((noun for _, noun in nouns), "") or " ".join(bare_after[:1])
-
-
-def _noun(spoken: Sequence[str], at: int, language: str, besides: str) -> str:
-    """One or two words from position `at` that can be a noun: "coffee machine", not "door opens"."""
-    if not _tells(spoken[at], language) or _fault_word(spoken[at]) or spoken[at] == besides:
-        return ""
-    first, second = spoken[at], spoken[at + 1] if at + 1 < len(spoken) else ""
-    if first in _THINGS:
-        return _THINGS[first]
-    is_noun = language == "en" and _tells(second, language) and not _fault_word(second) and second != besides
-    if is_noun and not re.search(r"(?:[^s]s|ed|ly|ing|'\w+)$", second):
-        return f"{first[:24]} {_THINGS.get(second, second)[:24]}"
-    return first[:24]
 
 
 def _noun_after(spoken: Sequence[str], at: int, within: int = 4) -> str:

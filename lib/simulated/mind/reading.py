@@ -37,10 +37,13 @@ _WORDS_AT_MOST = re.compile(
     r"|\b(?:one|single)[ -]word\b", re.I)
 _FIELD = re.compile(
     r"\b(?:field|key|property|feld)s?\s+(?:(?:called|named)\s+[\"'`“]?|[\"'`“])(\w{2,30})[\"'`”]?([^.\n]{0,120})", re.I)
-_FIELDS = re.compile(r"\b(?:fields?|keys?|properties|feldern?|schlüsseln?|champs|campos)\b(?: are|:| named| called)*\s*"
+_FIELDS = re.compile(r"\b(?:fields?|keys?|properties|feldern?|schlüsseln?|champs|campos|"
+                     r"(?:json|object)(?: object)? (?:with|of|containing|holding|mit|con|avec)(?: the)?)\b"
+                     r"(?: are|:| named| called)*\s*"
                      r"((?:[\"'`]?\w{2,30}[\"'`]?(?:\s*,\s*|\s+)(?:(?:and|und|et|y)\s+)?){0,11}[\"'`]?\w{2,30})", re.I)
 _FIELD_LINES = re.compile(r"^\s*(?:[-*•]\s*)?[\"'`]?([a-z_]\w{1,30})[\"'`]?\s?(?::|=|–|-)\s", re.M)
 _LEAVES = re.compile(r"<(\w{2,30})>[^<>]{0,200}</\1>")
+_BRACKETS = re.compile(r"\s*\([^()\n]{0,120}\)")
 _MISSING = re.compile(r'"(\w+)" is missing')
 _DATA_LINE = re.compile(r"\b(?:never|not|no|nie(?:mals)?|keine)\b[^.\n]{0,30}\b(?:instruction|command|anweisung)"
                         r"|\bignore\b[^.\n]{0,40}\binstructions?\b[^.\n]{0,40}\b(?:ticket|text|inside|in)\b", re.I)
@@ -109,7 +112,7 @@ def _wished(system: str, last: str, again: bool) -> Any:
 def named_in(system: str) -> dict[str, None]:
     """The fields of an answer that a prompt names without an example in JSON: in a sentence, line by line, as tags."""
     text = system[:_LONGEST]
-    sentences = (re.findall(r"\w+", found[1]) for found in _FIELDS.finditer(text))
+    sentences = (re.findall(r"\w+", found[1]) for found in _FIELDS.finditer(_BRACKETS.sub("", text)))
     for names in (*sentences, _FIELD_LINES.findall(text), _LEAVES.findall(text)):
         if any(name in choices.CAUSE_KEYS for name in names):
             return {name: None for name in names if name not in ("and", "und", "et", "y")}
@@ -312,7 +315,7 @@ def _value(text: str, i: int, depth: int) -> tuple[Any, int]:
 
 
 def _bare(text: str) -> Any:
-    text = text.strip()
+    text = text.partition("//")[0].strip()
     if re.fullmatch(r"-?\d+", text) or re.fullmatch(r"<?(int(eger)?|count|number)>?", text):
         return 0
     if re.fullmatch(r"-?\d*\.\d+|<?float>?|0-1|0\.\.1", text):
@@ -348,5 +351,5 @@ def _array(text: str, i: int, depth: int) -> tuple[Any, int]:
 
 
 def _skip(text: str, i: int) -> int:
-    """Past white space, commas and dots of an ellipsis."""
-    return re.compile(r"[\s,…]*(?:\.{3})?[\s,]*").match(text, i).end()
+    """Past white space, commas, dots of an ellipsis and comments."""
+    return re.compile(r"[\s,…]*(?:\.{3})?(?:[\s,]+|//[^\n]{0,200})*").match(text, i).end()
