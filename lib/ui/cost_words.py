@@ -11,7 +11,7 @@ from lib.phrases import plural
 from lib.runs.store import CallRow
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
-from lib.usage.growth import law_of, resets
+from lib.usage.growth import law_of, percent_before, resets
 from lib.usage.what_if import WhatIf
 
 MODEL_NAMES = {each.name for each in MODELS.values()}    # rungs whose tokens are others, of the same words
@@ -44,7 +44,7 @@ def _agent_sent(calls: Sequence[CallRow]) -> str:
         return f"the agent sent {fmt.exact(inputs[0])} tokens in its longest turn, the first"
     told = f"turn {turn + 1} of the agent sent {fmt.exact(inputs[turn])} tokens"
     if inputs[turn - 1] <= inputs[turn]:
-        told += f", of which {inputs[turn - 1] / inputs[turn]:.0%} it had sent before".replace("%", " %")
+        told += f", of which {percent_before(inputs[turn - 1], inputs[turn])} % it had sent before"
     if forgot := resets(inputs):
         return f"{told}; it forgot before {plural(len(forgot), 'turn')}, so no one law holds"
     law = law_of("agent", calls)

@@ -177,7 +177,12 @@ def sent_again(inputs: Sequence[float | None]) -> str:
     before, now = inputs[-2:]
     if now < before:
         return f"turn {turn} sent {now:,.0f} tokens, {before - now:,.0f} fewer than the one before: history was cut"
-    return f"turn {turn} sent {now:,.0f} tokens, of which {math.floor(100 * before / now)} % it had sent before"
+    return f"turn {turn} sent {now:,.0f} tokens, of which {percent_before(before, now)} % it had sent before"
+
+
+def percent_before(before: float, now: float) -> int:
+    """How much of a turn's input the turn before it had sent, rounded down: what is new is never told as nothing."""
+    return math.floor(100 * before / now)
 
 
 def _student(freedom: int) -> float:

@@ -70,7 +70,7 @@ def test_four_pictures_stand_one_above_the_other_with_a_sentence_each(visit, fin
     app = settled(visit("costs", "g1"))
     assert [found.value for found in app.subheader] == PICTURES
     text = literal(app)
-    assert "Turn 40 of the agent sent 18,480 tokens, of which 98 % it had sent before" in text
+    assert "Turn 40 of the agent sent 18,480 tokens, of which 97 % it had sent before" in text
     assert "tokens to label a ticket, whatever came before." in text
     assert "No input token was read from a cache: all 412k of the agent and" in text
     assert "For the agent “" in text and "instead of 412k tokens" in text
