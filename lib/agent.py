@@ -180,7 +180,8 @@ def _run_calls(calls: list[_Call], tools: dict[str, Tool]) -> list[dict]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        while thread.is_alive():
+            thread.join(0.5)        # in slices: a Ctrl-C that comes just before an endless wait would not be noticed
     for result in results:
         if isinstance(result, KeyboardInterrupt):
             raise result

@@ -16,6 +16,7 @@ from lib.stop_reasons import FINAL, broken
 
 MAP_MAX_TOKENS = 2048       # of one reply, thinking included; the layer `with_defaults(max_tokens=…)` overrides it
 ENDS_THE_MAP = (errors.RunEnded, KeyboardInterrupt, SystemExit)
+WAIT = 0.5      # seconds at a time: a Ctrl-C that comes just before an endless wait would never be noticed
 
 
 def map_prompts(client: Any, model: str, system: str | list[dict], inputs: Iterable[Any],
@@ -74,7 +75,8 @@ def _in_threads(work: Callable[[Any], Any], inputs: list[Any], workers: int) -> 
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(WAIT)
     except BaseException as error:      # Ctrl-C here: start nothing more, and do not wait either
         endings.append(error)
         raise
