@@ -17,6 +17,7 @@ from lib.client.caching import OFF
 from lib.design import Design
 from lib.models import TOKEN_FACTOR, model
 from lib.simulated import latency
+from lib.task import SHAPES
 from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL, MERGE_ROUNDS
 from lib.task.problems import problems
 from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
@@ -46,7 +47,6 @@ INPUT_OFF, OUTPUT_OFF = 0.1, 0.3    # by how much token estimates miss, either w
 SENT_BACK = 0.1             # share of the label calls that are asked again, in a run that goes badly
 LEFT_OUT = 0.5              # share of the tickets that a hasty agent does not read
 DETOURS = 0.5               # turns of a thorough agent beyond those needed, per turn needed
-SHAPES = ("pipeline", "agent")
 ROUGH = "the tokenizer could not be loaded: tokens are characters / 4"
 # fields that nothing can be told without
 NEEDED = re.compile(r"k|workers|caching|keep_results|result_chars|limits\.max_turns|steps\.\w+(\.model)?")

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 import streamlit as st
 
 from lib import settings as settings_module
+from lib import task
 from lib.catalog import Catalog, empty_catalog, open_catalog
 from lib.design import Design, Limits
 from lib.errors import DesignError, PlaygroundError, StoreError
@@ -30,7 +31,7 @@ from lib.task.report import Report
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
 from lib.ui import drafts as draft_module
 
-SHAPES = ("pipeline", "agent")
+SHAPES = tuple(task.SHAPES)
 SAMPLES = {     # what it is of -> its folder, and the name its tickets go by
     "scheduling software": (ROOT / "sample_data", "tickets.csv"),
     "meal kits": (ROOT / "sample_data" / "mealkits", "mealkits.csv"),

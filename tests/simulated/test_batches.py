@@ -4,23 +4,10 @@ import anthropic
 import pytest
 
 from lib.simulated.conditions import Conditions
-from tests.simulated.doors import DOORS, opened
 
 MODEL = "claude-haiku-5-5"
 HI = {"model": MODEL, "max_tokens": 200, "messages": [{"role": "user", "content": "hi"}]}
 LONG = 3_700        # seconds: every batch has ended then
-
-
-@pytest.fixture(scope="module", params=DOORS)
-def shared_door(request):
-    with opened(request.param) as door:
-        yield door
-
-
-@pytest.fixture
-def door(shared_door):
-    shared_door.open_room()
-    return shared_door
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import pytest
 
 from lib.models import MODELS
 from lib.simulated.conditions import Conditions
-from tests.simulated.doors import DOORS, opened
 
 MODEL = "claude-haiku-5-5"
 OLD = {"anthropic-version": "2023-06-01"}
@@ -30,18 +29,6 @@ BLOCK_TAGS = ("'bash_code_execution_tool_result', 'code_execution_tool_result', 
               "'image', 'redacted_thinking', 'search_result', 'server_tool_use', 'text', "
               "'text_editor_code_execution_tool_result', 'thinking', 'tool_result', 'tool_use', "
               "'web_fetch_tool_result', 'web_search_tool_result'")
-
-
-@pytest.fixture(scope="module", params=DOORS)
-def shared_door(request):
-    with opened(request.param) as door:
-        yield door
-
-
-@pytest.fixture
-def door(shared_door):
-    shared_door.open_room()
-    return shared_door
 
 
 def say(*contents):
