@@ -29,6 +29,7 @@ class Call:
     step: str = ""              # label, merge, summary, agent …
     subject: str = ""           # what it is about: a ticket's key, a cause
     stop: threading.Event | None = None     # set by Stop and by the run's end; whoever waits in a call heeds it
+    accepts: Callable[[str], Any] | None = None     # raises ValueError for a reply's text that the step cannot use
     after: float | None = None  # on the run's own time: what it waited for ended then, so it begins no earlier
     sent: Sent = field(default_factory=Sent)    # shared by all layers of this call
 
@@ -81,6 +82,11 @@ def _around(layer: Layer, send: Next) -> Next:
 def step(name: str, subject: Callable[[dict[str, Any]], str] = lambda request: "") -> Layer:
     """Names the step a call belongs to; `subject` reads from the request what the call is about."""
     return lambda call, call_next: call_next(replace(call, step=name, subject=subject(call.request)))
+
+
+def accepting(check: Callable[[str], Any]) -> Layer:
+    """Tells the layers below what the step takes for an answer: `check` raises ValueError for any other text."""
+    return lambda call, call_next: call_next(replace(call, accepts=check))
 
 
 def with_defaults(**fields: Any) -> Layer:

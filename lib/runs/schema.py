@@ -44,6 +44,11 @@ MIGRATIONS: list[tuple[str, ...]] = [
     ("alter table data add column saved real not null default 0",),
     ("alter table run add column conditions text not null default ''",),
     ("alter table call add column waited real not null default 0",),
+    ("alter table run add column note text not null default ''",
+     "alter table run add column origin text not null default ''",
+     "alter table run add column payer text not null default ''",
+     "alter table call add column cached integer not null default 0",
+     "create index run_by_desk on run (desk, created)"),
 ]
 
 

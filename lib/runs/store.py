@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -28,7 +28,7 @@ class Run:
     group: str                  # runs started together, to be compared
     shape: str                  # pipeline | agent
     status: str                 # queued | running | done | stopped | failed | interrupted
-    source: str                 # simulated | live | server
+    source: str                 # simulated | live | server | replay
     connection: str             # shown name of where the calls went; never a key
     design: dict[str, Any]
     data_id: str
@@ -41,6 +41,9 @@ class Run:
     desk: str = ""
     title: str = ""
     conditions: str = ""        # what the simulated API was told to do while it answered, in words; "" for nothing
+    note: str = ""              # what a person wrote about it
+    origin: str = ""            # who answered first, of a replay or of a run opened from a recording; "" for neither
+    payer: str = ""             # "owner" where the key of a shared playground's owner was used
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class CallRow:
     attempts: int = 1           # HTTP requests that were sent for it
     error: str = ""
     waited: float = 0.0         # of `seconds`, those in which it was not sent because the server was busy
+    cached: int = 0             # 1: nothing was sent, an earlier run's reply to the same request was taken, for nothing
 
     @property
     def worked(self) -> float:
@@ -99,6 +103,7 @@ class Totals:
     last_ended: float | None
     attempts: int = 0           # HTTP requests, those that the server turned away included
     waited: float = 0.0         # seconds of all calls together, at no tokens
+    cached: int = 0             # calls that were answered by an earlier run's reply; their tokens are in the sums
 
 
 class Store:
@@ -140,6 +145,18 @@ class Store:
         rows = self._read("select * from run where ? is null or desk = ? order by created desc, rowid desc limit ?",
                           desk, desk, limit)
         return [_run(row) for row in rows]
+
+    def history(self, desk: str | None = None, limit: int = 500) -> list[tuple[Run, Totals]]:
+        """Runs with the sums over their calls, newest first; with `desk`, only the runs started from it. Their `report`
+        is left out (None): it may hold thousands of tickets."""
+        columns = ", ".join(f'"{name}"' for name in _RUN_KINDS if name != "report")
+        rows = self._read(
+            f"""with chosen as (select {columns}, rowid as place from run where ? is null or desk = ?
+                                order by created desc, place desc limit ?)
+                select {columns}, summed.* from chosen left join (
+                    select run_id, {_SUMS} from call where run_id in (select id from chosen) group by run_id) as summed
+                on summed.run_id = chosen.id order by created desc, place desc""", desk, desk, limit)
+        return [(_run({name: row[name] for name in _RUN_KINDS if name != "report"}), _summed(row)) for row in rows]
 
     def group(self, group_id: str) -> list[Run]:
         """The runs of a group, in the order in which they were added."""
@@ -310,7 +327,8 @@ _SUMS = """count(*) as calls,
         as unreported,
     coalesce(sum(error != ''), 0) as errors,
     min(started) as first_started, max(started + seconds) as last_ended,
-    coalesce(sum(attempts), 0) as attempts, coalesce(sum(waited), 0.0) as waited"""
+    coalesce(sum(attempts), 0) as attempts, coalesce(sum(waited), 0.0) as waited,
+    coalesce(sum(cached), 0) as cached"""
 
 _CONVERSATION = """with recursive back(id, depth) as (
         select ?, 0 union all select node.parent, depth + 1 from node join back on node.id = back.id)
@@ -339,7 +357,13 @@ def _desk(content: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _totals(row: sqlite3.Row) -> Totals:
+def _summed(row: sqlite3.Row) -> Totals:
+    """Of a run in a list of several; its columns are empty where it has no calls yet."""
+    zeros = {"calls": 0, "unpriced": 0, "unreported": 0, "errors": 0, "attempts": 0, "waited": 0.0, "cached": 0}
+    return _totals({name: zeros.get(name) if row[name] is None else row[name] for name in _TOTAL_NAMES})
+
+
+def _totals(row: Mapping[str, Any]) -> Totals:
     known = {name: row[name] for name in _TOTAL_NAMES}
     for name, missing in (("input", "unreported"), ("output", "unreported"), ("usd", "unpriced")):
         if known[name] is None and not known[missing]:
@@ -349,7 +373,7 @@ def _totals(row: sqlite3.Row) -> Totals:
     return Totals(**known)
 
 
-def _run(row: sqlite3.Row) -> Run:
+def _run(row: Mapping[str, Any] | sqlite3.Row) -> Run:
     return Run(**{name: json.loads(row[name]) if _RUN_KINDS[name] == "dict" and row[name] is not None else row[name]
                   for name in row.keys()})
 

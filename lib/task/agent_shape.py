@@ -12,7 +12,7 @@ from lib.catalog import Catalog
 from lib.client.caching import marked
 from lib.client.context import clear_old_results, cut_results
 from lib.client.correct import corrected
-from lib.client.layers import Layer, layered, step, with_defaults
+from lib.client.layers import Layer, accepting, layered, step, with_defaults
 from lib.client.repeats import stop_on_repeats
 from lib.design import Design
 from lib.errors import InputError, InvalidReply, PlaygroundError
@@ -59,7 +59,8 @@ def run_agent_shape(client: Any, design: Design, tickets: TicketSet, catalog: Ca
 def _client(client: Any, design: Design, tools: Sequence[Tool]) -> Any:
     one_by_one = {"type": "auto", "disable_parallel_tool_use": True} if tools and not design.parallel_tools else None
     return layered(client, stop_on_repeats(), corrected(parse_answer, design.retries), step("agent", turn_of),
-                   with_defaults(tool_choice=one_by_one), *_context(design), marked(design.caching))
+                   accepting(parse_answer), with_defaults(tool_choice=one_by_one), *_context(design),
+                   marked(design.caching))
 
 
 def _context(design: Design) -> list[Layer]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lib.catalog import Catalog
 from lib.client.caching import OFF, first_alone, marked
-from lib.client.layers import layered, step, with_defaults
+from lib.client.layers import accepting, layered, step, with_defaults
 from lib.design import Design
 from lib.errors import InputError, InvalidReply, MapError, RunEnded
 from lib.phrases import some
@@ -199,7 +199,8 @@ def _map(client: Any, design: Design, name: str, inputs: Sequence[Any], render: 
     """One value per input, in order; the exception of an input that failed stands in its place."""
     settings = design.steps[name]
     cached = () if design.caching == OFF else (first_alone(), marked(design.caching))
-    client = layered(client, step(name, subject_of), with_defaults(max_tokens=settings.max_tokens), *cached)
+    client = layered(client, step(name, subject_of), accepting(parse), with_defaults(max_tokens=settings.max_tokens),
+                     *cached)
     try:
         return map_prompts(client, settings.model, settings.system, inputs, render, parse,
                            workers=design.workers, retries=design.retries)
