@@ -11,6 +11,7 @@ from itertools import islice
 from lib.errors import UnreadableFile
 from lib.phrases import plural, some
 from lib.tickets.encoding import Encoding, find_encoding, open_text
+from lib.tickets.formulas import take_guards_off
 from lib.tickets.table import Grid, Table, check_size, say_places, table_from_grid
 
 DELIMITERS = ",;\t|"
@@ -37,6 +38,9 @@ def read_csv(name: str, data: bytes) -> Table:
             found = again
             notes.append('quotes written as \\" were read as quotes')
     notes += found.notes()
+    if encoding.codec == "utf-8-sig" and (guards := take_guards_off(found.rows)):      # as our own exports begin
+        notes.append(f"text that looks like a formula had an apostrophe before it, as our exports put it there: taken "
+                     f"off ({plural(guards, 'cell')})")
     delimiter = "" if dialect["delimiter"] == _NONE else dialect["delimiter"]
     return table_from_grid(name, Grid(found.rows, found.places, "line", delimiter), notes)
 
