@@ -129,6 +129,10 @@ class RequestRefused(Unusable):
     """400, 402, 413, 422 or a spend limit: the API refuses the request as it is built; its own words are shown."""
 
 
+class NotRecorded(Unusable):
+    """A replay was asked something that its recording holds no answer to; the message says what differs."""
+
+
 class StoreError(RunEnded):
     """The run store cannot be opened, read or written; to go on calling would be to pay for work that is not kept."""
 

@@ -2,8 +2,8 @@
 
 from lib.catalog.catalog import Catalog, TableInfo, compact, empty_catalog, id_text
 from lib.catalog.number import number
-from lib.catalog.reading import open_catalog
+from lib.catalog.reading import open_catalog, reopen_catalog
 from lib.catalog.roles import Role, Roles, customers_by_values, guess_roles, role_for
 
 __all__ = ["Catalog", "Role", "Roles", "TableInfo", "compact", "customers_by_values", "empty_catalog", "guess_roles",
-           "id_text", "number", "open_catalog", "role_for"]
+           "id_text", "number", "open_catalog", "reopen_catalog", "role_for"]

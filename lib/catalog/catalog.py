@@ -21,7 +21,7 @@ from lib.tickets.visible import visible
 
 QUERY_SECONDS = 5.0
 RESULT_BYTES = 20 * 2**20       # of one answer; a tool shows far less
-_ABOUT = "playground_about"     # our own table in `to_bytes`: name, notes and roles
+ABOUT = "playground_about"      # our own table in `to_bytes`: name, notes and roles
 
 Row = dict[str, Any]            # column → str, int, float or None: plain JSON values
 
@@ -116,8 +116,8 @@ class Catalog:
                 data = self._connection.serialize() if self.tables else None    # SQLite has no bytes for no tables
             if data:
                 whole.deserialize(data)
-            whole.execute(f"CREATE TABLE {_ABOUT}(about TEXT)")
-            whole.execute(f"INSERT INTO {_ABOUT} VALUES (?)", (about,))
+            whole.execute(f"CREATE TABLE {ABOUT}(about TEXT)")
+            whole.execute(f"INSERT INTO {ABOUT} VALUES (?)", (about,))
             whole.commit()
             return whole.serialize()
 
@@ -127,8 +127,8 @@ class Catalog:
         connection = _connect()
         try:
             connection.deserialize(data)
-            about = json.loads(connection.execute(f"SELECT about FROM {_ABOUT}").fetchone()[0])
-            connection.execute(f"DROP TABLE {_ABOUT}")
+            about = json.loads(connection.execute(f"SELECT about FROM {ABOUT}").fetchone()[0])
+            connection.execute(f"DROP TABLE {ABOUT}")
             connection.commit()
             return Catalog(connection, about["name"], _tables(connection), Roles.from_dict(about["roles"]),
                            about["notes"])
@@ -216,7 +216,7 @@ def _connect() -> sqlite3.Connection:
 def _table_names(sources: Sequence[Source]) -> tuple[str, ...]:
     """SQLite compares names without case, and keeps those that begin with sqlite_ for itself."""
     names = [f"table {s.name}" if s.name.casefold().startswith("sqlite_") else s.name for s in sources]
-    return unique_names(names, str.casefold, reserved=[_ABOUT], noun="table")
+    return unique_names(names, str.casefold, reserved=[ABOUT], noun="table")
 
 
 def _visible(row: Sequence[Any]) -> tuple[Any, ...]:

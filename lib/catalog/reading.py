@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import Any
 
-from lib.catalog.catalog import Catalog, build_catalog
+from lib.catalog.catalog import ABOUT, Catalog, build_catalog
+from lib.catalog.roles import Roles
 from lib.catalog.source import Source
 from lib.catalog.untrusted import read_sqlite
 from lib.errors import UnreadableFile
 from lib.tickets.readers import read_tables
+from lib.tickets.table import one_line
 
 SQLITE_NAMES = (".sqlite", ".sqlite3", ".db", ".db3")
 
@@ -28,6 +32,33 @@ def open_catalog(files: Sequence[tuple[str, bytes]]) -> Catalog:
     name, data = files[0]
     sources, notes = read_sqlite(name, data)
     return build_catalog(name, sources, notes)
+
+
+def reopen_catalog(name: str, data: bytes) -> Catalog:
+    """What `Catalog.to_bytes` was asked of, from bytes that a stranger may have made: read as an upload is, with the
+    name, notes and roles that it tells. Raises UnreadableFile or InputError, one line."""
+    sources, notes = read_sqlite(name, data)
+    about = next((source for source in sources if source.name == ABOUT), None)
+    if about is None or len(about.rows) != 1 or len(about.rows[0]) != 1:
+        raise UnreadableFile(f"{name} was not stored by the playground: it has no table {ABOUT}")
+    told = _about(name, about.rows[0][0])
+    found = build_catalog(told["name"], [s for s in sources if s is not about],
+                          [*told["notes"], *notes])
+    return found.with_roles(told["roles"])
+
+
+def _about(name: str, text: Any) -> dict[str, Any]:
+    try:
+        told = json.loads(text)
+        texts = [told["name"], *told["notes"]]
+        roles = Roles.from_dict(told["roles"])
+        for role in filter(None, vars(roles).values()):
+            texts += [role.table, role.key, *role.columns.values()]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise UnreadableFile(f"{name} does not tell what its tables are") from error
+    if not all(isinstance(text, str) for text in texts):
+        raise UnreadableFile(f"{name} does not tell what its tables are")
+    return {"name": one_line(told["name"]), "notes": told["notes"], "roles": roles}
 
 
 def _is_sqlite(name: str, data: bytes) -> bool:

@@ -1,8 +1,9 @@
-"""Which wire a call takes: the simulation, the Anthropic API, or a compatible server, always through the real SDK."""
+"""Which wire a call takes: the simulation, the Anthropic API, a compatible server, or a recording, always through the
+real SDK."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,11 +15,14 @@ from lib.client.clock import Clock
 from lib.client.count import Counter
 from lib.client.layers import Call, LayeredClient, Sent, layered
 from lib.client.pause import shared_pause
+from lib.client.replay import Replay
 from lib.client.translate import Endpoint, is_busy
+from lib.runs.store import Store
 from lib.settings import Settings
 
 ANTHROPIC_API = "https://api.anthropic.com"
 SIMULATED_SERVER = "simulated-messages-api"     # how `python -m lib.simulated` names itself
+NO_SECRET = "none"          # for the SDK, which wants a key; too short to be looked for in what is answered
 CONNECT_TIMEOUT = 10.0      # seconds
 RETRIES = 2                 # the SDK's own, of a call that met a server error
 RETRY_DELAY = 0.5           # seconds of the simulation before the first of them; the second waits twice as long
@@ -35,7 +39,7 @@ class Connection:
     """
 
     client: LayeredClient = field(repr=False)
-    source: Literal["simulated", "live", "server"]
+    source: Literal["simulated", "live", "server", "replay"]
     name: str
     clock: Clock = field(repr=False)
     close: Callable[[], None] = field(default=lambda: None, repr=False)
@@ -49,7 +53,7 @@ def connect_simulated(settings: Settings, speed: float, transport: Any = None,
     `conditions` (a `simulated.conditions.Conditions`) say what goes wrong in it. What it remembers ends with it.
     """
     clock = Clock(speed)
-    endpoint = Endpoint("the simulated Messages API", "http://simulated.invalid", "simulated")
+    endpoint = Endpoint("the simulated Messages API", "http://simulated.invalid", NO_SECRET)
     wire = _client(endpoint, settings, clock, transport or _simulated_transport(clock, conditions))
     return Connection(wire.client, "simulated", "Simulated Messages API", clock, wire.close, wire.count)
 
@@ -72,6 +76,23 @@ def connect_server(settings: Settings, base_url: str, key: str = "") -> Connecti
     endpoint = Endpoint(f"the server at {address}", address, _clean(key))
     wire = _client(endpoint, settings, clock)
     return Connection(wire.client, "server", address, clock, wire.close, wire.count)
+
+
+def connect_replay(store: Store, run_ids: Sequence[str], speed: float, settings: Settings,
+                   going_on: Sequence[str] = ()) -> Connection:
+    """The recorded calls of stored runs (see `client.replay`), `speed` times as fast as they were, 0: without waiting.
+
+    `going_on` are replays of these runs that go on: what their calls were given is not given again. A request that is
+    not recorded raises NotRecorded.
+    """
+    clock = Clock(speed)
+    replay = Replay(store, run_ids, clock, going_on)
+    endpoint = Endpoint("the recording", "http://recording.invalid", NO_SECRET)
+    sdk = _sdk(endpoint, clock, replay.transport())
+    found = [run for run_id in run_ids if (run := store.run(run_id))]
+    name = f"Recording of {' and '.join(dict.fromkeys(run.connection for run in found)) or 'nothing'}"
+    client = layered(_sender(sdk, endpoint, settings), replay.layer)
+    return Connection(client, "replay", name, clock, sdk.close)
 
 
 def _simulated_transport(clock: Clock, conditions: Any) -> Any:
@@ -98,19 +119,24 @@ class _Wire:
 def _client(endpoint: Endpoint, settings: Settings, clock: Clock, transport: Any = None) -> _Wire:
     """Client, counter, and what closes their connections. `transport` takes the network's place: it is simulated."""
     sdk = _sdk(endpoint, clock, transport)
-    timeout = _timeout(settings)
-
-    def send(call: Call) -> Any:
-        _sending.set(call.sent)
-        return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
-
     counter = Counter(sdk, endpoint)
 
     def count(request: Mapping[str, Any]) -> int | None:
         _sending.set(Sent())
         return counter(request)
 
-    return _Wire(layered(LayeredClient(send), shared_pause(clock, simulated=transport is not None)), sdk.close, count)
+    client = layered(_sender(sdk, endpoint, settings), shared_pause(clock, simulated=transport is not None))
+    return _Wire(client, sdk.close, count)
+
+
+def _sender(sdk: Any, endpoint: Endpoint, settings: Settings) -> LayeredClient:
+    timeout = _timeout(settings)
+
+    def send(call: Call) -> Any:
+        _sending.set(call.sent)
+        return _send(sdk, {"timeout": timeout, **call.request}, endpoint)
+
+    return LayeredClient(send)
 
 
 def _sdk(endpoint: Endpoint, clock: Clock, transport: Any) -> Any:
@@ -121,7 +147,8 @@ def _sdk(endpoint: Endpoint, clock: Clock, transport: Any) -> Any:
     sdk = anthropic.Anthropic(
         api_key=endpoint.key,
         base_url=endpoint.address,
-        http_client=anthropic.DefaultHttpxClient(follow_redirects=False, **wire),
+        http_client=anthropic.DefaultHttpxClient(follow_redirects=False,
+                                                 event_hooks={"response": [translate.without_key(endpoint)]}, **wire),
         max_retries=RETRIES,
         middleware=[_leave_busy_servers_to_the_pause, *([_retries_on(clock), _tell_when] if transport else []),
                     _note_attempt],

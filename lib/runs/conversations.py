@@ -18,7 +18,7 @@ from typing import Any
 from lib.messages import as_dict
 
 ROOT = b""                                                      # the parent of a first message
-_NOT_STORED = ("extra_headers", "extra_query", "timeout")       # how it is sent, not what is asked; may hold a key
+NOT_STORED = ("extra_headers", "extra_query", "timeout")        # how it is sent, not what is asked; may hold a key
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Parts:
 
 def take_apart(request: dict[str, Any], known: tuple[Node, ...] = ()) -> Parts:
     """The parts of a request. `known`, an earlier conversation, saves hashing the messages that both share."""
-    fields = {name: value for name, value in request.items() if name not in _NOT_STORED and name != "messages"}
+    fields = {name: value for name, value in request.items() if name not in NOT_STORED and name != "messages"}
     nodes, new = _chain(request.get("messages") or (), known)
     last = nodes[-1].id if nodes else ROOT
-    return Parts(fields, _digest(ROOT, fields), nodes, new, None if request.get("messages") is None else last)
+    return Parts(fields, digest(ROOT, fields), nodes, new, None if request.get("messages") is None else last)
 
 
 def put_together(fields: str, messages: list[str] | None) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _chain(messages: Any, known: tuple[Node, ...]) -> tuple[tuple[Node, ...], tu
         node = known[position] if position < len(known) else None
         # subtle: the same object may have been changed in place since, hence the comparison with what it held then
         if node is None or node.message is not message or node.parent != parent or node.seen != message:
-            node = Node(_digest(parent, message), parent, message, _snapshot(message))
+            node = Node(digest(parent, message), parent, message, _snapshot(message))
             new.append(node)
         nodes.append(node)
         parent = node.id
@@ -117,7 +117,8 @@ def _snapshot(value: Any) -> Any:
     return value
 
 
-def _digest(parent: bytes, value: Any) -> bytes:
+def digest(parent: bytes, value: Any) -> bytes:
+    """The id of a message that comes after `parent`, or of a request's fields (after ROOT)."""
     content = json.dumps(value, default=_plain, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(parent + content.encode()).digest()[:16]
 
