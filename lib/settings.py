@@ -11,11 +11,12 @@ from typing import Any
 from lib.errors import SettingError
 
 ROOT = Path(__file__).resolve().parent.parent
+TOGETHER = 10       # times what one visitor may spend: all of them, where the owner does not say; a new browser is one
 
 
 @dataclass(frozen=True)
 class Settings:
-    store: Path                 # SQLite file of runs, calls and drafts              PLAYGROUND_STORE
+    store: Path                 # SQLite file of runs and drafts; ":memory:": none   PLAYGROUND_STORE
     shared: bool | None         # each visitor sees only their own; None: by address PLAYGROUND_SHARED
     speed: float                # simulated seconds per real second; 0 = no waiting  PLAYGROUND_SPEED
     base_url: str               # offered as the compatible server's address         PLAYGROUND_BASE_URL
@@ -23,10 +24,15 @@ class Settings:
     max_upload_mb: int          # megabytes of one file as uploaded                  PLAYGROUND_MAX_UPLOAD_MB
     request_timeout: float      # seconds until a call is given up                   PLAYGROUND_TIMEOUT
     faults: Mapping[str, Any] = field(default_factory=dict)  # of the simulated API: slow=0.1 PLAYGROUND_FAULTS
+    key_budget: float = 0.0     # dollars of the owner's key a visitor may use a day PLAYGROUND_KEY_BUDGET
+    key_budget_total: float = 0.0   # dollars a day for all visitors; unset: 10 times that PLAYGROUND_KEY_BUDGET_TOTAL
+    base_urls: tuple[str, ...] = ()     # the only ones for visitors; (): any public  PLAYGROUND_BASE_URLS
+    max_runs: int = 8           # at work at once on this server; 0: no limit        PLAYGROUND_MAX_RUNS
 
 
 def load(environ: Mapping[str, str] = os.environ) -> Settings:
     """The settings that hold now. Raises SettingError naming the variable whose value makes no sense."""
+    key_budget = _number(environ, "PLAYGROUND_KEY_BUDGET", 0.0)
     return Settings(
         store=Path(environ.get("PLAYGROUND_STORE") or ROOT / ".playground" / "runs.sqlite"),
         shared=_flag(environ, "PLAYGROUND_SHARED"),
@@ -36,6 +42,10 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         max_upload_mb=int(_number(environ, "PLAYGROUND_MAX_UPLOAD_MB", 200)),
         request_timeout=_number(environ, "PLAYGROUND_TIMEOUT", 600.0),
         faults=_faults(environ, "PLAYGROUND_FAULTS"),
+        key_budget=key_budget,
+        key_budget_total=_number(environ, "PLAYGROUND_KEY_BUDGET_TOTAL", TOGETHER * key_budget),
+        base_urls=tuple(filter(None, map(str.strip, environ.get("PLAYGROUND_BASE_URLS", "").split(",")))),
+        max_runs=int(_number(environ, "PLAYGROUND_MAX_RUNS", 8)),
     )
 
 

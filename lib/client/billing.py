@@ -8,7 +8,7 @@ from lib.client.layers import Sent
 # A server that turns a request away bills nothing. A timeout, a lost connection or a server error is no such answer:
 # the reply may have been made and billed.
 _REFUSALS = (errors.Busy, errors.Stopped, errors.BudgetReached, errors.WindowExceeded, errors.WrongKey,
-             errors.UnknownModel, errors.Unreachable, errors.RequestRefused)
+             errors.UnknownModel, errors.Unreachable, errors.RequestRefused, errors.NotRecorded)
 
 
 def may_have_been_billed(error: BaseException, sent: Sent) -> bool:

@@ -52,23 +52,40 @@ def budget(limits: Limits, timeline: Timeline, price: Price, estimate: Estimate,
     While calls in flight hold the rest, a call waits for them. A call that was refused costs nothing, one that failed
     otherwise its estimated input.
     """
-    account, headroom = _Account(limits, timeline, spent, elapsed), _Headroom()
+    return held_by(_Account(limits, timeline, spent, elapsed), price, estimate)
+
+
+class Account(Protocol):
+    """Where the worst case of a call is held before it is sent, and what it cost takes its place afterwards."""
+
+    def hold(self, worst_now: Callable[[], Cost], stop: threading.Event | None) -> Any:
+        """Returns what `settle` is to be given. Raises BudgetReached for a call that must not be sent."""
+
+    def settle(self, held: Any, actual: Cost) -> None: ...
+
+
+def held_by(account: Account, price: Price, estimate: Estimate) -> Layer:
+    """Sends a call while `account` holds the worst that it can cost, as `budget` says."""
+    headroom = _Headroom()
 
     def layer(call: Call, call_next: Next) -> Any:
         model, size, kinds = call.request.get("model", ""), estimate(call.request), _kinds(call.request)
-        worst = account.hold(lambda: _worst(call.request, kinds, headroom.on(model, size), price), call.stop)
+        held = account.hold(lambda: _worst(call.request, kinds, headroom.on(model, size), price), call.stop)
         actual = Cost()
         try:
             reply = call_next(call)
             headroom.learn(model, size, reported(reply))
             actual = _actual(reply, call.request, size, price, estimate)
             return reply
+        except errors.StoreError:       # a reply came that could not be kept: what it cost is not known
+            actual = _worst(call.request, kinds, headroom.on(model, size), price)
+            raise
         except BaseException as error:
             if may_have_been_billed(error, call.sent):
                 actual = _input_alone(call.request, headroom.on(model, size), price)
             raise
         finally:
-            account.settle(worst, actual)
+            account.settle(held, actual)
 
     return layer
 
@@ -85,7 +102,7 @@ def paid_before(store: Store, run_id: str, price: Price, estimate: Estimate) -> 
 
 
 def _paid(row: CallRow, store: Store, price: Price, estimate: Estimate) -> Cost:
-    if row.billed is False:
+    if row.billed is False or row.cached:
         return Cost()
     if row.input is not None and row.output is not None:
         return Cost(row.input + row.output, row.usd or 0.0)
@@ -154,12 +171,13 @@ class _Account:
             return (f"The run's limit of {limits.max_tokens:,} tokens: {self._spent.tokens:,} are spent and the next "
                     f"call could take {worst.tokens:,}, so it was not sent. Raise the limit to go on.")
         if taken.usd + worst.usd > limits.max_usd + 1e-9:
-            return (f"The run's limit of {_dollars(limits.max_usd)}: ${self._spent.usd:,.4f} is spent and the next "
+            return (f"The run's limit of {dollars(limits.max_usd)}: ${self._spent.usd:,.4f} is spent and the next "
                     f"call could cost ${worst.usd:,.4f}, so it was not sent. Raise the limit to go on.")
         return ""
 
 
-def _dollars(limit: float) -> str:
+def dollars(limit: float) -> str:
+    """A limit as a person would write it: $0.50, $0.003."""
     return f"${limit:,.2f}" if limit >= 0.01 or not limit else f"${limit:g}"
 
 

@@ -27,18 +27,42 @@ def corrected(check: Callable[[str], Any], retries: int) -> Layer:
         asked = len(call.request["messages"])
         reply = call_next(call)
         for _ in range(retries):
-            problem = _problem(check, reply)
-            if not problem:
+            wrong = problem(check, reply)
+            if not wrong:
                 break
-            call = call.again(messages=[*call.request["messages"], *_exchange(reply, problem)])
+            call = call.again(messages=[*call.request["messages"], *exchange(reply, wrong)])
             reply = call_next(call)
-        while call.sent.reused and _problem(check, reply):
+        while call.sent.reused and problem(check, reply):
             call = call.again()
             reply = call_next(call)
         seen.remember(reply, call.request["messages"][asked:])
         return reply
 
     return layer
+
+
+def problem(check: Callable[[str], Any], reply: Any) -> ValueError | None:
+    """What `check` finds wrong with a reply that ends the conversation; None for any other reply, and for a good one.
+    """
+    text = text_of(reply)
+    if get(reply, "stop_reason") not in FINAL or calls_a_tool(reply) or not text.strip():
+        return None
+    try:
+        check(text)
+    except ValueError as wrong:
+        return wrong
+    return None
+
+
+def exchange(reply: Any, wrong: ValueError) -> list[dict]:
+    """The bad answer as it came, save what the API refuses to read again, and what is wrong with it."""
+    answer = [_sendable(as_dict(b)) for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": correction(wrong)}]
+
+
+def calls_a_tool(message: Any) -> bool:
+    """Whether a reply or a message holds a tool call."""
+    return any(get(b, "type") == "tool_use" for b in blocks(message))
 
 
 class _Exchanges:
@@ -48,10 +72,10 @@ class _Exchanges:
         self._before: dict[str, list[dict]] = {}
         self._lock = threading.Lock()
 
-    def remember(self, reply: Any, exchange: list[dict]) -> None:
-        if exchange and _calls_a_tool(reply):
+    def remember(self, reply: Any, exchanged: list[dict]) -> None:
+        if exchanged and calls_a_tool(reply):
             with self._lock:
-                self._before[_key(blocks(reply))] = exchange
+                self._before[_key(blocks(reply))] = exchanged
 
     def put_back(self, messages: list[dict]) -> list[dict]:
         if not self._before:
@@ -64,29 +88,8 @@ class _Exchanges:
         return whole
 
 
-def _problem(check: Callable[[str], Any], reply: Any) -> ValueError | None:
-    text = text_of(reply)
-    if get(reply, "stop_reason") not in FINAL or _calls_a_tool(reply) or not text.strip():
-        return None
-    try:
-        check(text)
-    except ValueError as problem:
-        return problem
-    return None
-
-
-def _exchange(reply: Any, problem: ValueError) -> list[dict]:
-    """The bad answer as it came, save what the API refuses to read again, and what is wrong with it."""
-    answer = [_sendable(as_dict(b)) for b in blocks(reply) if get(b, "type") != "text" or get(b, "text", "").strip()]
-    return [{"role": "assistant", "content": answer}, {"role": "user", "content": correction(problem)}]
-
-
 def _sendable(block: dict) -> dict:
     return {**block, "text": utf8(block["text"])} if block.get("type") == "text" else block
-
-
-def _calls_a_tool(reply: Any) -> bool:
-    return any(get(b, "type") == "tool_use" for b in blocks(reply))
 
 
 def _key(content: list[Any]) -> str:

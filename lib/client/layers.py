@@ -18,7 +18,7 @@ class Sent:
     simulated: bool = False         # a server said that its answers come from the simulation
     waited: float = 0.0             # seconds in which it was not sent because the server was busy
     unanswered: bool = False        # an attempt got no answer, so its reply may have been made and billed
-    reused: bool = False            # answered from the run store
+    reused: bool = False            # answered from the run store: by this run, or by an earlier one
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ Price = Callable[..., float | None]     # price(model, fresh=, write_5m=, write_
 def ledger(store: Store, run_id: str, timeline: Timeline, price: Price = lambda model, **tokens: None) -> Layer:
     """Writes every call of the run, failed ones too, with the tokens its reply reports and their price."""
     def record(call: Call, call_next: Next) -> Any:
-        started = call.sent.began = timeline.begin(call.step, call.after, call.subject)
+        call.sent.began = timeline.begin(call.step, call.after, call.subject)
 
         def write(reply: Any, **fields: Any) -> None:
+            started = call.sent.began       # a replay puts it where the recorded call began
             seconds = timeline.end(started, call.sent.seconds)
             store.add_call(CallRow(
                 id=0, run_id=run_id, step=call.step, subject=call.subject, model=call.request.get("model", ""),

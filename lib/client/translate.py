@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from time import time
@@ -24,7 +24,7 @@ _LONGEST_WORDS = 1_000      # characters of a server's own words
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Who is asked. The key is here only to be kept out of every text."""
+    """Who is asked. The key is here only to be sent, and to be kept out of every text."""
 
     name: str                           # as a sentence names it: the Anthropic API
     address: str
@@ -33,7 +33,15 @@ class Endpoint:
     def hide(self, text: str) -> str:
         """`text` on one line without the key, which some servers repeat in their errors."""
         line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-        return line.replace(self.key, "[key]") if len(self.key) >= 8 else line
+        return line.replace(self.key, "[key]") if self._has_secret else line
+
+    def without_key(self, content: bytes) -> bytes:
+        """The same for a whole answer, which is kept as it is otherwise."""
+        return content.replace(self.key.encode(), b"[key]") if self._has_secret else content
+
+    @property
+    def _has_secret(self) -> bool:
+        return len(self.key) >= 8       # a shorter one is made up, and part of many words
 
 
 @dataclass(frozen=True)
@@ -65,23 +73,34 @@ def message(raw: Any, model: str, endpoint: Endpoint) -> Any:
 
     Content that is null or a bare string becomes a list of blocks; usage that is missing or no number becomes None.
     """
-    body = _json(raw.http_response, endpoint)
+    content = endpoint.without_key(raw.http_response.content)
+    body = _json(raw.http_response, content, endpoint)
     if not _is_message(body):
         raise _not_a_message(body, retry_after(raw.headers), model, endpoint)
-    reply = _parsed(raw)
+    reply = _parsed(raw, content)
     reply.content = _content(body["content"], reply.content)
     _forget_odd_usage(reply)
     return reply
 
 
-def _parsed(raw: Any) -> Any:
+def _parsed(raw: Any, content: bytes) -> Any:
     """The same as the SDK's own lenient reading, several times as fast where the answer is as the SDK declares it."""
     from anthropic.types import Message
 
     try:
-        return Message.model_validate_json(raw.http_response.content, strict=True)
+        return Message.model_validate_json(content, strict=True)
     except ValueError:
-        return raw.parse()
+        return raw.parse() if content == raw.http_response.content else Message.construct(**json.loads(content))
+
+
+def without_key(endpoint: Endpoint) -> Callable[[Any], None]:
+    """For the HTTP client: takes the key out of a response's headers, before the SDK writes them to its log."""
+    def look(response: Any) -> None:
+        for name, value in response.headers.multi_items():
+            if (hidden := endpoint.without_key(value.encode())) != value.encode():
+                response.headers[name] = hidden.decode()
+
+    return look
 
 
 def may_have_arrived(error: Exception) -> bool:
@@ -192,9 +211,9 @@ def _no_answer(error: Any, endpoint: Endpoint) -> Exception:
 # --- a 200 that is no message ----------------------------------------------------------------------------------------
 
 
-def _json(response: Any, endpoint: Endpoint) -> Any:
+def _json(response: Any, content: bytes, endpoint: Endpoint) -> Any:
     try:
-        return json.loads(response.content)
+        return json.loads(content)
     except (ValueError, RecursionError):
         text = response.text
         what = "a web page" if text.lstrip().startswith("<") else "something that is no JSON" if text else "nothing"

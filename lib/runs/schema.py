@@ -9,6 +9,8 @@ from lib.errors import StoreError
 
 APPLICATION_ID = 0x504C4159     # "PLAY": tells our file from any other SQLite file
 BUSY_SECONDS = 30.0             # how long a write waits for another process before it gives up
+LARGEST_LOG = 4 * 1024 * 1024   # bytes of the write-ahead log that are kept once its content is in the file
+MEMORY = ":memory:"             # in place of a path: nothing is kept on disk, not even for a moment
 
 # One tuple of statements per version of the file; `user_version` counts those already applied. Append, never edit.
 MIGRATIONS: list[tuple[str, ...]] = [
@@ -49,6 +51,9 @@ MIGRATIONS: list[tuple[str, ...]] = [
      "alter table run add column payer text not null default ''",
      "alter table call add column cached integer not null default 0",
      "create index run_by_desk on run (desk, created)"),
+    # What was spent of the key of a shared playground's owner, by whom. Apart from the calls, which may be deleted.
+    ("create table spending (id integer primary key, desk text not null, at real not null, usd real not null)",
+     "create index spending_by_time on spending (at, desk, usd)"),
 ]
 
 
@@ -58,13 +63,14 @@ def open_database(path: Path) -> sqlite3.Connection:
     Raises StoreError when the file cannot be opened, is not ours, or was written by a newer version.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if str(path) != MEMORY:
+            path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise _unusable(path, error) from error
     try:
         _check(connection, path)
-        _configure(connection)
+        _configure(connection, path)
         _migrate(connection, path)
     except sqlite3.Error as error:
         connection.close()
@@ -92,11 +98,14 @@ def _check(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _configure(connection: sqlite3.Connection) -> None:
+def _configure(connection: sqlite3.Connection, path: Path) -> None:
     connection.row_factory = sqlite3.Row
     connection.execute("pragma auto_vacuum = incremental")  # takes effect only before the first table is made
     connection.execute("pragma journal_mode = wal")
+    connection.execute(f"pragma journal_size_limit = {LARGEST_LOG}")    # whatever a long reader made it grow to
     connection.execute("pragma synchronous = normal")       # in WAL mode a commit survives a crash of the process
+    if str(path) == MEMORY:
+        connection.execute("pragma temp_store = memory")
     connection.execute("pragma foreign_keys = on")
     connection.execute("pragma secure_delete = on")         # deleted tickets are overwritten, not only unlinked
 

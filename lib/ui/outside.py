@@ -1,4 +1,5 @@
-"""Which servers a stranger may make this machine talk to: those of the open internet, and the one its owner named."""
+"""Which servers a stranger may make this machine talk to: those that its owner named, else those of the open internet.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +10,38 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lib.client import base_url
-from lib.errors import BaseUrlRefused
+from lib.errors import BaseUrlRefused, SettingError
+from lib.phrases import some
+from lib.settings import Settings
 
 # IPv6 ranges that carry an IPv4 address inside, which may be a private one.
 _CARRIERS = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96")))
+
+
+def refuse(url: str, settings: Settings, resolve: Callable[..., list[Any]] = socket.getaddrinfo) -> None:
+    """Raises BaseUrlRefused when visitors of a shared playground may not use a normalised `url`: where its owner gave a
+    list of base URLs, every other one; else those inside its network. Raises SettingError for a list that is wrong."""
+    allowed = offered(settings)
+    if not allowed:
+        refuse_inside(url, settings.base_url, resolve)
+    elif url not in allowed:
+        raise BaseUrlRefused(f"This playground sends requests to {some(list(allowed), 5)} only, not to {url}. Choose "
+                             "one of these, or run the playground on your own machine.")
+
+
+def offered(settings: Settings) -> tuple[str, ...]:
+    """The only base URLs that visitors may use, normalised, the one offered first in front; () where any public one
+    will do. They may be anywhere: their owner named them."""
+    if not settings.base_urls:
+        return ()
+    return tuple(dict.fromkeys(_normalised(url) for url in (settings.base_url, *settings.base_urls) if url))
+
+
+def _normalised(url: str) -> str:
+    try:
+        return base_url.normalise(url)
+    except BaseUrlRefused as reason:
+        raise SettingError(f"PLAYGROUND_BASE_URLS or PLAYGROUND_BASE_URL has {url!r}: {reason}") from None
 
 
 def refuse_inside(url: str, owners: str, resolve: Callable[..., list[Any]] = socket.getaddrinfo) -> None:

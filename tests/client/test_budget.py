@@ -179,6 +179,12 @@ def test_a_resumed_run_begins_with_what_its_calls_cost_reported_or_not(store: St
     assert cost.tokens == 410 and cost.usd == pytest.approx(0.18 + 0.6 + 0.11)
 
 
+def test_answers_that_were_free_do_not_count(store: Store):
+    store.add_call(CallRow(0, "r1", "agent", "", "m", 10, 0, "end_turn", 80, 0, 0, 0, 20, 0, 0.0, cached=1), REQUEST,
+                   USED)
+    assert paid_before(store, "r1", price, estimate)[0] == Cost()
+
+
 def test_the_time_in_which_earlier_calls_were_open_counts_once(store: Store):
     for started, seconds in ((100, 10), (102, 3), (105, 10), (500, 5)):     # 100 to 115, and 500 to 505
         add_call(store, started, seconds, 1, 1)

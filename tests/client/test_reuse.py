@@ -10,12 +10,13 @@ import pytest
 
 from lib.client.clock import Clock
 from lib.client.correct import corrected
-from lib.client.layers import Call, LayeredClient, layered
+from lib.client.layers import Call, LayeredClient, accepting, layered
 from lib.client.ledger import ledger
 from lib.client.reuse import reuse
 from lib.client.timeline import ClockTime
-from lib.errors import ServerTrouble
+from lib.errors import InvalidReply, MapError, ServerTrouble
 from lib.messages import as_dict, text_of
+from lib.prompt_map import map_prompts
 from lib.runs.store import Run, Store
 
 
@@ -197,3 +198,81 @@ def test_a_whole_agent_conversation_is_replayed_from_reused_replies(store: Store
     converse(session(store, second))
     assert len(first.asked) == 5 and second.asked == []
     assert store.totals("r1").calls == 5
+
+
+# --- an answer that the step does not accept
+
+
+def no_json(text: str) -> None:
+    if not text.startswith("{"):
+        raise ValueError("no JSON")
+
+
+def mapped(store: Store, server: Server, retries: int = 1) -> list:
+    """What the pipeline does: a map whose parser the layers below know."""
+    client = layered(session(store, server), accepting(no_json))
+    try:
+        return map_prompts(client, "m", "", ["ticket"], str, lambda text: no_json(text) or text, 1, retries)
+    except MapError as failed:
+        return failed.values
+
+
+def in_turn(*texts: str) -> Server:
+    left = list(texts)
+    return Server(lambda text: message(left.pop(0)))
+
+
+def test_a_map_whose_retries_were_used_up_asks_only_the_last_attempt_anew(store: Store):
+    [failed] = mapped(store, in_turn("bad", "worse"))
+    assert isinstance(failed, InvalidReply)
+    server = in_turn("{}")
+    assert mapped(store, server) == ["{}"]
+    assert len(server.asked) == 1 and server.asked[0].startswith("That answer cannot be used: no JSON")
+    assert mapped(store, again := in_turn()) == ["{}"] and again.asked == []
+
+
+def test_of_three_attempts_the_first_two_are_reused(store: Store):
+    mapped(store, in_turn("bad", "worse", "worst"), retries=2)
+    server = in_turn("{}")
+    assert mapped(store, server, retries=2) == ["{}"] and len(server.asked) == 1
+
+
+def test_a_bad_answer_before_a_stop_is_asked_for_anew_with_its_retry_unsent(store: Store):
+    mapped(store, in_turn("bad"), retries=0)
+    server = in_turn("{}")
+    assert mapped(store, server) == ["{}"] and server.asked == ["ticket"]
+
+
+def test_it_is_asked_anew_at_every_resume_until_it_is_good(store: Store):
+    mapped(store, in_turn("bad", "worse"))
+    for _ in range(2):
+        server = in_turn("still bad")
+        assert isinstance(mapped(store, server)[0], InvalidReply) and len(server.asked) == 1
+    assert mapped(store, in_turn("{}")) == ["{}"]
+
+
+def test_an_agents_last_answer_is_asked_anew_and_the_ones_before_it_are_not(store: Store):
+    def converse(server: Server) -> str:
+        client = layered(session(store, server), corrected(no_json, 1), accepting(no_json))
+        return text_of(ask(client, "go"))
+
+    assert converse(in_turn("bad", "worse")) == "worse"
+    server = in_turn("{}")
+    assert converse(server) == "{}" and len(server.asked) == 1
+    assert converse(again := in_turn()) == "{}" and again.asked == []
+
+
+def test_a_tool_call_that_asks_for_none_is_asked_for_again(store: Store):
+    paid(store, "a", answer=lambda text: message("only words", "tool_use"))
+    server = Server(echo)
+    ask(session(store, server), "a")
+    assert server.asked == ["a"]
+
+
+def test_what_was_taken_from_before_is_counted(store: Store):
+    paid(store, "a", "b")
+    taken: list[int] = []
+    client = layered(LayeredClient(Server(echo).send), reuse(store, "r1", lambda: taken.append(1)))
+    for text in "abc":
+        ask(client, text)
+    assert len(taken) == 2

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
@@ -15,10 +19,10 @@ from lib import errors
 from lib.catalog import empty_catalog
 from lib.client.clock import Clock
 from lib.client.connect import Connection, connect_simulated
-from lib.client.layers import LayeredClient
-from lib.runs.job import Runs
+from lib.client.layers import LayeredClient, Sent
+from lib.runs.job import OWNER, Runs
 from lib.runs.store import Store
-from lib.settings import load
+from lib.settings import ROOT, load
 from lib.simulated.conditions import Conditions
 from lib.task.default_design import default_design
 from lib.tickets import Ticket, TicketSet
@@ -80,6 +84,14 @@ def wait_for_end(runs: Runs, store: Store, group: str):
             return store.group(group)
         time.sleep(0.01)
     raise AssertionError("the run did not end within ten seconds")
+
+
+def wait_until(what) -> None:
+    for _ in range(2_000):
+        if what():
+            return
+        time.sleep(0.005)
+    raise AssertionError("it did not happen within ten seconds")
 
 
 def test_both_shapes_of_a_group_end_with_a_report(store):
@@ -385,3 +397,306 @@ def test_a_compatible_server_has_no_list_price(store):
     [run] = wait_for_end(runs, store, group)
     assert run.status == "done" and store.totals(run.id).usd is None
     assert store.totals(run.id).unpriced == store.totals(run.id).calls
+
+
+# --- which call it failed in
+
+
+def failing(at: str, error: Exception, below=simulated):
+    """A connection whose calls of a step or about a subject fail."""
+    def connect() -> Connection:
+        connection = below()
+
+        def send(call):
+            if at in (call.step, call.subject):
+                raise error
+            return connection.client.send(call)
+        return Connection(LayeredClient(send), "simulated", "failing", Clock())
+    return connect
+
+
+@pytest.mark.parametrize("shape, at, told", [
+    ("pipeline", "3", "label of ticket 3: "), ("pipeline", "merge", "merge of 5 labels: "),
+    ("pipeline", "summary", "summary of duplicate charge: "), ("agent", "turn 3", "turn 3: ")])
+@pytest.mark.parametrize("error", [errors.RequestRefused("the API refused it"), errors.UnknownModel("no such model")])
+def test_a_failed_run_says_which_call_failed(store, shape, at, told, error):
+    runs, design = Runs(store), replace(default_design(), k=1, workers=1)
+    [run] = wait_for_end(runs, store, start(runs, store, failing(at, error), shapes=(shape,), design=design))
+    assert (run.status, run.error) == ("failed", f"{told}{error}")
+
+
+def test_it_says_so_too_when_sixteen_workers_fail_at_once(store):
+    runs, together = Runs(store), threading.Barrier(6)
+
+    def connect() -> Connection:
+        def send(call):
+            together.wait(10)
+            raise errors.RequestRefused(f"refused ticket {call.subject}")
+        return Connection(LayeredClient(send), "simulated", "failing", Clock())
+
+    [run] = wait_for_end(runs, store, start(runs, store, connect, design=replace(default_design(), workers=16)))
+    about = run.error.split(": ")[0].removeprefix("label of ticket ")
+    assert run.error == f"label of ticket {about}: refused ticket {about}"
+
+
+def test_what_an_agents_loop_finds_wrong_is_wrong_with_its_last_turn(store):
+    def cut_off() -> Connection:
+        below = simulated()
+
+        def send(call):
+            reply = below.client.send(call)
+            if call.subject == "turn 3":
+                reply.stop_reason = "max_tokens"
+            return reply
+        return Connection(LayeredClient(send), "simulated", "cutting", Clock())
+
+    runs = Runs(store)
+    [run] = wait_for_end(runs, store, start(runs, store, cut_off, shapes=("agent",)))
+    assert run.error == "turn 3: the reply was cut off at max_tokens; raise the limit"
+
+
+def test_an_error_that_is_no_calls_names_none_and_stays_one_line(store):
+    def connect() -> Connection:
+        raise errors.WrongKey("two\nlines")
+
+    runs = Runs(store)
+    [run] = wait_for_end(runs, store, start(runs, store, connect))
+    assert run.error == "two lines"
+
+
+def test_a_bug_inside_a_call_names_the_call_and_hides_what_it_says(store):
+    runs = Runs(store)
+    connect = failing("turn 2", RuntimeError("secret detail"))
+    [run] = wait_for_end(runs, store, start(runs, store, connect, shapes=("agent",)))
+    assert run.error.startswith("turn 2: an error inside the playground (RuntimeError)") and "secret" not in run.error
+
+
+# --- how many at once
+
+
+def test_more_runs_than_the_server_takes_are_refused_and_leave_nothing(store):
+    gate, runs = Gate(free=0), Runs(store, load({"PLAYGROUND_MAX_RUNS": "3"}))
+    first = start(runs, store, gate.connect, shapes=("pipeline", "agent"))
+    with pytest.raises(errors.InputError, match="2 runs are at work on this server, which takes 3 at once. Wait for"):
+        start(runs, store, gate.connect, shapes=("pipeline", "agent"))
+    second = start(runs, store, gate.connect)
+    with pytest.raises(errors.InputError, match="3 runs are at work"):
+        start(runs, store, gate.connect)
+    assert len(store.runs()) == 3
+    gate.open.set()
+    for group in (first, second):
+        wait_for_end(runs, store, group)
+    assert wait_for_end(runs, store, start(runs, store))[0].status == "done"
+
+
+def test_a_resume_needs_room_too_and_changes_nothing_without(store):
+    runs = Runs(store, load({"PLAYGROUND_MAX_RUNS": "1"}))
+    stopped, gate = stopped_by_its_budget(runs, store), Gate(free=0)
+    working = start(runs, store, gate.connect)
+    with pytest.raises(errors.InputError, match="1 run is at work on this server"):
+        runs.resume(stopped.id, simulated, default_design().limits)
+    assert store.run(stopped.id) == stopped and not runs.active(stopped.id)
+    gate.open.set()
+    wait_for_end(runs, store, working)
+    runs.resume(stopped.id, simulated, default_design().limits)
+    assert wait_for_end(runs, store, stopped.group)[0].status == "done"
+
+
+def test_starts_at_the_same_moment_do_not_go_over(store):
+    gate, runs, together = Gate(free=0), Runs(store, load({"PLAYGROUND_MAX_RUNS": "4"})), threading.Barrier(12)
+
+    def begin(_) -> str:
+        together.wait(10)
+        try:
+            return start(runs, store, gate.connect)
+        except errors.InputError:
+            return ""
+
+    with ThreadPoolExecutor(12) as pool:
+        begun = list(filter(None, pool.map(begin, range(12))))
+    assert len(begun) == 4 == len(store.runs())
+    gate.open.set()
+    for group in begun:
+        wait_for_end(runs, store, group)
+
+
+# --- what a resumed run takes over, and what a replay keeps
+
+
+def test_a_resumed_run_tells_how_many_calls_it_took_from_before(store):
+    runs = Runs(store)
+    run = stopped_after(2, runs, store, "pipeline")
+    assert runs.taken_over(run.id) == 0
+    for _ in range(2):      # of the last resume alone
+        runs.resume(run.id, simulated, replace(default_design().limits, max_tokens=2_000))
+        run = wait_for_end(runs, store, run.group)[0]
+    before = store.totals(run.id).calls
+    runs.resume(run.id, simulated, default_design().limits)
+    [run] = wait_for_end(runs, store, run.group)
+    assert run.status == "done" and runs.taken_over(run.id) == before < store.totals(run.id).calls
+
+
+def test_a_run_keeps_who_pays_where_it_comes_from_and_the_prices_it_replays(store):
+    runs, data_id = Runs(store), store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    recorded = {"date": "2026-01-01", "currency": "USD", "per": 1_000_000, "models": {}}
+    group = runs.start(default_design(), ("pipeline",), TICKETS, empty_catalog(), data_id, simulated, "simulated",
+                       "Simulated", origin="live · Anthropic API", price_list=recorded)
+    [run] = wait_for_end(runs, store, group)
+    assert (run.origin, run.payer, run.prices) == ("live · Anthropic API", "", recorded)
+    assert store.totals(run.id).usd is None
+
+
+def test_a_replay_keeps_the_time_that_its_calls_took(store):
+    def replaying() -> Connection:
+        def send(call):
+            call.sent.seconds = 100.0
+            return simulated().client.send(replace(call, sent=Sent()))
+        return Connection(LayeredClient(send), "replay", "a recording", Clock())
+
+    runs, data_id = Runs(store), store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    group = runs.start(replace(default_design(), workers=1), ("pipeline",), TICKETS, empty_catalog(), data_id,
+                       replaying, "replay", "a recording")
+    [run] = wait_for_end(runs, store, group)
+    assert run.status == "done" and run.ended - run.started == pytest.approx(100.0 * store.totals(run.id).calls)
+    runs.resume(run.id, replaying)
+    assert store.run(run.id).status == "done"
+
+
+# --- a server that several people share
+
+
+SHARED = {"PLAYGROUND_KEY_BUDGET": "0.004", "PLAYGROUND_KEY_BUDGET_TOTAL": "0.006"}     # dollars
+
+
+def owners(runs: Runs, store: Store, desk: str, design=None, **options) -> str:
+    """A run with the owner's key."""
+    data_id = store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    return runs.start(design or replace(default_design(), k=2), ("pipeline",), TICKETS, empty_catalog(), data_id,
+                      live, "live", "Anthropic API", desk, payer=OWNER, **options)
+
+
+def live() -> Connection:
+    return replace(simulated(), source="live")
+
+
+def test_all_runs_of_a_visitor_share_what_the_owner_gives_and_stop_with_its_reason(store):
+    runs = Runs(store, load(SHARED), shared=True)
+    groups = [owners(runs, store, "ann") for _ in range(5)]
+    ended = [wait_for_end(runs, store, group)[0] for group in groups]
+    stopped = [run for run in ended if run.status == "stopped"]
+    assert stopped and all(run.error.startswith("Your share of this playground's key, $0.004 a day, is used: $0.00")
+                           and run.error.endswith("Use your own key, or go on tomorrow.") for run in stopped)
+    assert {run.payer for run in ended} == {OWNER}
+    spent = sum(store.totals(run.id).usd for run in ended)
+    assert 0.002 < spent <= 0.004 and runs.key_left("ann") == pytest.approx(0.004 - spent)
+    assert runs.key_left("bob") == pytest.approx(0.006 - spent)
+
+
+def test_a_stopped_run_goes_on_with_ones_own_key(store):
+    runs = Runs(store, load({"PLAYGROUND_KEY_BUDGET": "0.0012"}), shared=True)
+    [run] = wait_for_end(runs, store, owners(runs, store, "ann"))
+    assert run.status == "stopped" and "Your share of" in run.error
+    left = runs.key_left("ann")
+    runs.resume(run.id, live)
+    [run] = wait_for_end(runs, store, run.group)
+    assert (run.status, run.payer) == ("done", OWNER) and runs.key_left("ann") == left
+
+
+def test_prices_that_a_visitor_set_do_not_make_the_owners_key_cheaper(store):
+    runs, nothing = Runs(store, load(SHARED), shared=True), {"claude-haiku-5-5": {"input": 0, "output": 0}}
+    ended = [wait_for_end(runs, store, owners(runs, store, "ann", own_prices=nothing))[0] for _ in range(5)]
+    assert ended[-1].status == "stopped" and "Your share of" in ended[-1].error
+    assert sum(store.totals(run.id).usd for run in ended) == 0.0 and runs.key_left("ann") < 0.0025
+
+
+def test_without_an_offer_the_owners_key_pays_for_nothing(store):
+    runs = Runs(store, load({}), shared=True)
+    [run] = wait_for_end(runs, store, owners(runs, store, "ann"))
+    assert run.status == "stopped" and store.totals(run.id).calls == 0 and runs.key_left("ann") is None
+
+
+# --- stop, delete, end
+
+
+def test_stop_at_ten_of_two_hundred_slow_tickets_sends_nothing_more_and_keeps_all_that_was_sent(store):
+    many = TicketSet("many", tuple(Ticket(str(n), str(n), "Two payments", f"Charged twice, case {n}.")
+                                   for n in range(200)))
+    gate, runs = Gate(free=10), Runs(store)
+    data_id = store.save_data(many.to_json(), None, many.name)
+    group = runs.start(replace(default_design(), workers=8), ("pipeline",), many, empty_catalog(), data_id,
+                       gate.connect, "simulated", "gated")
+    [run] = store.group(group)
+    wait_until(lambda: gate.sent == 18)     # ten are answered, eight are under way
+    runs.stop(run.id)
+    began = time.monotonic()
+    assert runs.active(run.id) and store.run(run.id).status == "running"    # a page can tell, and does not wait
+    gate.open.set()
+    [run] = wait_for_end(runs, store, group)
+    assert run.status == "stopped" and time.monotonic() - began < 5
+    rows = store.calls(run.id)
+    assert gate.sent == len(rows) == 18 and all(row.usd > 0 and not row.error for row in rows)
+    assert "18 of 200 tickets are labelled" in run.report["partial"]
+
+
+@pytest.mark.parametrize("how", ["these", "everything"])
+def test_a_run_that_is_deleted_at_work_ends_quietly_and_sends_nothing_more(store, how, caplog, monkeypatch):
+    crashed: list = []
+    monkeypatch.setattr(threading, "excepthook", crashed.append)
+    gate, runs = Gate(free=4), Runs(store)
+    group = start(runs, store, gate.connect, shapes=("pipeline", "agent"), design=replace(default_design(), workers=2))
+    wait_until(lambda: gate.sent == 7)      # three are under way
+    ids = [run.id for run in store.group(group)]
+    {"these": lambda: store.delete_runs(ids), "everything": store.delete_everything}[how]()
+    sent = gate.sent
+    gate.open.set()
+    wait_until(lambda: not any(map(runs.active, ids)))
+    assert gate.sent == sent and store.runs() == [] and store.counts()["calls"] == 0
+    assert crashed == [] and [r.getMessage() for r in caplog.records if r.exc_info] == []
+
+
+def test_an_end_that_cannot_be_written_is_one_line_in_the_log(store, caplog, monkeypatch):
+    crashed: list = []
+    monkeypatch.setattr(threading, "excepthook", crashed.append)
+    gate, runs = Gate(free=0), Runs(store)
+    [run] = store.group(start(runs, store, gate.connect, design=replace(default_design(), workers=1)))
+    assert gate.waiting.wait(10)
+    store.close()
+    gate.open.set()
+    wait_until(lambda: not runs.active(run.id))
+    assert crashed == [] and [r.exc_info for r in caplog.records] == [None]
+    assert "the end of a run could not be written" in caplog.text
+
+
+AT_WORK = """
+import signal, sys, threading
+from pathlib import Path
+from tests.runs.test_job import Clock, Connection, LayeredClient, Runs, Store, start
+signal.signal(signal.SIGINT, signal.default_int_handler)    # whatever the tests' own parent did
+waiting = threading.Semaphore(0)
+
+def send(call):
+    waiting.release()
+    threading.Event().wait(60)
+
+store = Store(Path(sys.argv[1]))
+runs = Runs(store)
+for _ in range(3):
+    start(runs, store, lambda: Connection(LayeredClient(send), "simulated", "slow", Clock()), ("pipeline", "agent"))
+for _ in range(6):
+    assert waiting.acquire(timeout=60)
+print("at work", flush=True)
+threading.Event().wait(60)
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_ends_promptly_while_runs_wait_for_replies(tmp_path, sent):
+    server = subprocess.Popen([sys.executable, "-c", AT_WORK, tmp_path / "runs.sqlite"], cwd=ROOT,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert server.stdout.readline() == b"at work\n"
+    began = time.monotonic()
+    server.send_signal(sent)
+    server.communicate(timeout=20)
+    assert time.monotonic() - began < 5
+    left = Store(tmp_path / "runs.sqlite")
+    assert left.mark_interrupted() == 6 and left.counts()["calls"] == 0

@@ -15,6 +15,7 @@ from functools import cache, partial
 import pytest
 
 from lib.catalog import empty_catalog
+from lib.client.clock import Clock
 from lib.client.connect import Connection, connect_api, connect_server
 from lib.runs.job import Runs
 from lib.runs.store import Run, Store
@@ -445,3 +446,104 @@ def test_no_call_is_sent_after_the_time_is_over(store):
 def ran_many(store: Store, server: LocalServer, design) -> Run:
     runs = Runs(store)
     return ended(store, runs, begin(store, runs, live(server), "pipeline", design, "live", MANY))
+
+
+# --- answered by an earlier run --------------------------------------------------------------------------------------
+
+
+def begun(store: Store, runs: Runs, connect: Callable[[], Connection], shape: str, design=DESIGN, **options) -> Run:
+    """A live run that may take earlier replies."""
+    data_id = store.save_data(TICKETS.to_json(), None, TICKETS.name)
+    group = runs.start(design, [shape], TICKETS, empty_catalog(), data_id, connect, "live", "Anthropic API",
+                       reuse_replies=True, **options)
+    return ended(store, runs, store.group(group)[0])
+
+
+@both_shapes
+def test_a_second_run_of_the_same_is_answered_for_nothing(store, undisturbed, shape):
+    expected, calls = undisturbed(shape)
+    runs = Runs(store)
+    with serve(script=simulated) as server:
+        first = begun(store, runs, live(server), shape)
+        second = begun(store, runs, live(server), shape)
+    assert len(server.received) == calls and first.report == second.report == expected.report
+    paid, free = store.totals(first.id), store.totals(second.id)
+    assert (paid.cached, free.cached) == (0, calls) and paid.usd > free.usd == 0
+    assert (free.calls, free.input, free.output, free.attempts) == (calls, paid.input, paid.output, 0)
+
+
+@both_shapes
+def test_without_being_told_to_a_run_pays_for_itself(store, undisturbed, shape):
+    runs = Runs(store)
+    with serve(script=simulated) as server:
+        for _ in range(2):
+            run = ended(store, runs, begin(store, runs, live(server), shape, source="live"))
+    assert len(server.received) == 2 * undisturbed(shape)[1] and store.totals(run.id).cached == 0
+
+
+def test_a_changed_prompt_pays_for_what_it_changes(store):
+    steps = {**DESIGN.steps, "summary": replace(DESIGN.steps["summary"], system="Sum it up. Answer with JSON only. "
+                                                + DESIGN.steps["summary"].system)}
+    runs = Runs(store)
+    with serve(script=simulated) as server:
+        first = begun(store, runs, live(server), "pipeline")
+        before = len(server.received)
+        second = begun(store, runs, live(server), "pipeline", replace(DESIGN, steps=steps))
+    assert len(server.received) - before == DESIGN.k and store.totals(second.id).cached == before - DESIGN.k
+    assert store.totals(second.id).usd < store.totals(first.id).usd
+
+
+def test_free_answers_take_nothing_of_a_runs_limits(store):
+    runs, tight = Runs(store), replace(DESIGN, limits=replace(DESIGN.limits, max_tokens=1))
+    with serve(script=simulated) as server:
+        begun(store, runs, live(server), "pipeline")
+        assert begun(store, runs, live(server), "pipeline", tight).status == "done"
+
+
+def test_two_visitors_keys_are_each_sent_by_their_own_runs_and_their_answers_stay_apart(store):
+    runs = Runs(store, shared=True)
+    with serve(script=simulated) as server:
+        for key, desk in (("key-of-ann-1", "ann"), ("key-of-bob-1", "bob"), ("key-of-ann-2", "ann")):
+            before = len(server.received)
+            run = begun(store, runs, partial(connect_api, SETTINGS, key, server.url), "pipeline", desk=desk)
+            sent = server.received[before:]
+            assert {r.headers["authorization"] for r in sent} == ({f"Bearer {key}"} if key[-1] == "1" else set())
+            assert store.totals(run.id).cached == (0 if key[-1] == "1" else store.totals(run.id).calls)
+
+
+# --- overload that lasts ---------------------------------------------------------------------------------------------
+
+
+@both_shapes
+def test_minutes_of_overload_are_waited_for_together_and_cost_nothing(store, undisturbed, shape, monkeypatch):
+    """For two minutes every request gets a 429 with 30 seconds to wait; here 100 seconds pass in a real one."""
+    expected, calls = undisturbed(shape)
+    clock, began = Clock(100), []
+    monkeypatch.setattr("lib.client.connect.Clock", lambda: clock)
+
+    def overloaded(request: Received) -> Reply:
+        began.append(clock.now())
+        if began[-1] < began[0] + 120:
+            return refusal(429, "rate_limit_error", "slow down", retry_after="30")
+        return simulated(request)
+
+    with serve(script=overloaded) as server:
+        run = ran(store, server, shape, replace(DESIGN, workers=8))
+    assert (run.status, run.report) == ("done", expected.report)
+    refused = len(server.received) - calls
+    assert 3 <= refused <= 8 * 4        # one of each worker after each of the pauses, and none in between
+    totals = store.totals(run.id)
+    assert totals.calls == calls and totals.attempts == len(server.received) and totals.waited >= 90
+
+
+@both_shapes
+def test_overload_inside_a_200_that_does_not_end_fails_the_whole_run_and_keeps_what_is_finished(store, shape,
+                                                                                                monkeypatch):
+    monkeypatch.setattr("lib.client.connect.Clock", lambda: Clock(2_000))
+    inside = Reply(200, refusal(529, "overloaded_error", "Overloaded").body)
+    with broken(inside, at=5) as server:
+        run = ran(store, server, shape, replace(DESIGN, workers=2))
+    good = [row for row in store.calls(run.id) if not row.error]
+    assert run.status == "failed" and "stayed busy through 6 attempts" in run.error and "\n" not in run.error
+    assert run.error.startswith("turn 5: " if shape == "agent" else "label of ticket ")
+    assert len(good) == 4 and len(server.received) <= 4 + 2 * 6

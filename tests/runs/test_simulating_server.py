@@ -51,3 +51,18 @@ def test_the_row_of_a_run_says_that_the_server_simulates(store):
 def test_another_server_is_not_marked(store):
     with local_server.serve(script=local_server.simulated) as server:
         assert conditions_of_a_run(store, server.url) == ""
+
+
+def test_a_run_that_takes_those_answers_again_is_marked_too(store):
+    server, runs = SimulatedServer(speed=0), Runs(store)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        for _ in range(2):
+            group = runs.start(default_design(), ["pipeline"], TICKETS, empty_catalog(), "d",
+                               lambda made=0: connect_server(load({}), server.url, "any"), "server", server.url,
+                               reuse_replies=True)
+            [run] = wait_for_end(runs, store, group)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert store.totals(run.id).cached == store.totals(run.id).calls > 0 and run.conditions == SIMULATED_ANSWERS

@@ -19,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lib.errors import PlaygroundError, StoreError
-from lib.runs.schema import MIGRATIONS, open_database
+from lib.runs.schema import LARGEST_LOG, MIGRATIONS, open_database
 from lib.runs.store import CallRow, Run, Store, Totals
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -262,8 +262,9 @@ def test_totals_of_many_rows_come_at_once(store: Store):
     store.add_run(run())
     with sqlite3.connect(store.path) as db:
         db.execute("""with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
-            insert into call select null, 'r1', 'label', i, 'claude-haiku-5-5', i, 1, 'end_turn', 10, 0, 0, 0, 1, null,
-                0.001, 1, '', 0 from n""")
+            insert into call (run_id, step, subject, model, started, seconds, fresh, write_5m, write_1h, cache_read,
+                output, usd, attempts, error)
+            select 'r1', 'label', i, 'claude-haiku-5-5', i, 1, 10, 0, 0, 0, 1, 0.001, 1, '' from n""")
     began = time.perf_counter()
     totals = store.totals("r1")
     assert time.perf_counter() - began < 0.5        # about 0.05 on an idle machine
@@ -464,6 +465,86 @@ def test_two_processes_with_sixteen_workers_each_lose_no_row(tmp_path: Path):
     assert [store.totals(name).calls for name in ("a", "b")] == [100, 100]
 
 
+LOADED = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from tests.runs.test_store import REPLY, Store, request, row, run
+store, name = Store(sys.argv[1]), sys.argv[2]
+store.add_run(run(name, desk=name))
+done = threading.Event()
+
+def write(i):
+    store.add_call(row(name, subject=f"T-{i}"), request("shared", f"{name} {i}", "go on"), REPLY)
+    store.save_desk(name, {"i": i})
+
+def read(_):
+    seen = []
+    while True:
+        last = done.is_set()
+        seen += store.calls(name, after=seen[-1].id if seen else 0)
+        store.history(), store.totals(name), store.load_desk(name)
+        if last:
+            return sorted(call.subject for call in seen)
+        done.wait(0.01)
+
+with ThreadPoolExecutor(36) as pool:
+    readers = [pool.submit(read, n) for n in range(20)]
+    list(pool.map(write, range(300)))
+    done.set()
+    assert all(reader.result() == sorted(f"T-{i}" for i in range(300)) for reader in readers)
+"""
+
+
+def test_sixteen_writers_and_twenty_readers_in_each_of_two_processes_lose_nothing_and_are_never_locked(tmp_path: Path):
+    path = tmp_path / "runs.sqlite"
+    servers = [subprocess.Popen([sys.executable, "-c", LOADED, str(path), name], cwd=ROOT, stderr=subprocess.PIPE)
+               for name in ("a", "b")]
+    for server in servers:
+        assert server.communicate()[1] == b"" and server.returncode == 0
+    store = Store(path)
+    assert [(store.totals(name).calls, store.totals(name).input) for name in "ab"] == [(300, 3_000)] * 2
+    assert all(store.exchange(call.id)[0] == request("shared", f"a {call.subject[2:]}", "go on")
+               for call in store.calls("a"))
+    assert look(store, "pragma integrity_check") == [("ok",)]
+
+
+def log_of(store: Store) -> int:
+    return store.path.with_name(store.path.name + "-wal").stat().st_size
+
+
+def write_megabytes(store: Store, count: int) -> None:
+    for number in range(count):
+        store.save_desk("d", {"text": f"{number % 10}" * 1_000_000})
+
+
+def test_the_log_does_not_grow_for_ever_and_gives_back_what_a_long_reader_made_it_grow_to(store: Store):
+    write_megabytes(store, 20)
+    assert log_of(store) < 8_000_000
+    with closing(sqlite3.connect(store.path)) as reader:    # of another process: in ours none stays open
+        reader.execute("begin")
+        reader.execute("select * from desk").fetchone()
+        write_megabytes(store, 20)
+        assert log_of(store) > 15_000_000       # all since it began to read is kept for it
+    write_megabytes(store, 2)
+    store.save_desk("d", {})
+    assert log_of(store) <= LARGEST_LOG
+
+
+def test_deleting_does_not_wait_for_a_long_reader(store: Store):
+    store.add_run(run())
+    talk(store, 20)
+    with closing(sqlite3.connect(store.path)) as reader:
+        reader.execute("begin")
+        reader.execute("select * from call").fetchone()
+        began = time.perf_counter()
+        store.delete_everything()
+        assert store.runs() == [] and time.perf_counter() - began < 5       # not the 30 s of a write
+    with closing(sqlite3.connect(store.path, check_same_thread=False)) as writer:
+        writer.execute("begin immediate")
+        threading.Timer(1.0, writer.rollback).start()
+        store.add_run(run())        # a write still waits its turn
+
+
 def test_two_stores_on_one_file_see_each_others_work(tmp_path: Path):
     here, there = Store(tmp_path / "runs.sqlite"), Store(tmp_path / "runs.sqlite")
     here.add_run(run())
@@ -528,8 +609,51 @@ def test_deleting_everything_leaves_an_empty_small_store(store: Store):
     full = store.size_bytes()
     store.delete_everything()
     assert store.runs() == [] and store.latest_desk() is None
-    assert store.size_bytes() < full / 3
+    assert store.size_bytes() < full / 3 and look(store, "pragma freelist_count") == [(0,)]
     store.add_run(run())
+
+
+# --- in memory only
+
+
+def test_a_store_in_memory_writes_nothing_anywhere(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = Store(Path(":memory:"))
+    empty = store.size_bytes()
+    store.add_run(run())
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: store.add_call(row(), request(f"ticket {i} " + "x" * 1_000), REPLY), range(200)))
+    full = store.size_bytes()
+    assert store.totals("r1").calls == 200 and full > empty + 200_000
+    store.delete_runs(["r1"])
+    assert store.size_bytes() < full / 2 and store.runs() == []
+    assert list(tmp_path.iterdir()) == []
+    store.close()
+
+
+def test_two_stores_in_memory_know_nothing_of_each_other():
+    one, other = Store(":memory:"), Store(":memory:")
+    one.add_run(run())
+    assert other.runs() == []
+
+
+# --- what the owner's key paid
+
+
+def test_what_was_spent_is_summed_by_desk_and_time_and_stays_when_runs_go(store: Store):
+    first = store.spend("ann", 100.0, 0.5)
+    store.spend("ann", 200.0, 0.25)
+    store.spend("bob", 300.0, 1.0)
+    assert (store.spent(0.0), store.spent(0.0, "ann"), store.spent(100.0, "ann")) == (1.75, 0.75, 0.25)
+    store.settle(first, 0.125)
+    store.delete_everything()
+    assert store.spent(0.0, "ann") == 0.375 and store.spent(0.0, "nobody") == 0.0
+
+
+def test_spending_of_days_ago_is_forgotten(store: Store):
+    store.spend("ann", 1_000.0, 0.5)
+    store.spend("ann", 1_000.0 + 3 * 86_400, 0.25)
+    assert look(store, "select usd from spending") == [(0.25,)]
 
 
 # --- data sets and desks
