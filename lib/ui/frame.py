@@ -19,6 +19,7 @@ PAGES = (
     ("design", "Design", ":material/edit_note:"),
     ("run", "Run", ":material/play_arrow:"),
     ("costs", "Costs", ":material/finance:"),
+    ("history", "History", ":material/history:"),
 )
 STYLE = Path(__file__).with_name("style.css")
 
