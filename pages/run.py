@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from lib.ui import answer, calls, editors, frame, held, launch, live, pictures, recent, state
-
-TABS = ("Answer", "Calls", "Timeline", "Checks", "Prompts & tools")
+from lib.ui import answer, calls, editors, export_menu, frame, held, launch, live, opening, pictures, recent, state
 
 frame.page("run")
 launch.header("run", editors.refresh_problems())
 runs = state.group()
-recent.shown(runs)
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    recent.shown(runs)
+    export_menu.menu("run", runs)
 live.live("run")
 
-tabs = dict(zip(TABS, st.tabs(TABS, key="run.tabs", on_change="rerun"), strict=True))
-opened = next((name for name, tab in tabs.items() if tab.open), TABS[0])
+tabs = dict(zip(opening.TABS, st.tabs(opening.TABS, key=opening.KEY, on_change="rerun"), strict=True))
+opened = next((name for name, tab in tabs.items() if tab.open), opening.TABS[0])
 with tabs[opened]:
     if opened == "Answer":
         answer.answers(runs)

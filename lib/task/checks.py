@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 
 from lib.phrases import plural, some
-from lib.task.report import Cause, Check
+from lib.task.report import CUSTOMERS_KNOWN, Cause, Check
 from lib.task.spelling import one_spelling
 from lib.tickets.ticket import Ticket, TicketSet
 
@@ -30,7 +30,7 @@ def customers_known(causes: Sequence[Cause], tickets: TicketSet) -> Check:
     parts = [f"{len(customers) - len(missing)} of {len(customers)} customers of these causes are in the database"]
     parts += [f"not there: {some(missing)}"] if missing else []
     parts += [f"tickets that name no customer: {some(unnamed)}"] if unnamed else []
-    return Check("customers in the database", not missing and not unnamed, "; ".join(parts))
+    return Check(CUSTOMERS_KNOWN, not missing and not unnamed, "; ".join(parts))
 
 
 def quotes_found(quotes: Mapping[str, str], tickets: TicketSet) -> Check | None:

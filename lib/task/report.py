@@ -41,12 +41,20 @@ class Cause:
         return len(self.tickets)
 
 
+CUSTOMERS_KNOWN = "customers in the database"      # the name of a check
+
+
 @dataclass(frozen=True)
 class Check:
     name: str               # "counts", "tickets exist", "quotes", "customers in the database" …
     passed: bool
     detail: str             # one plain line: claimed against found, or what is missing
     cause: str = ""         # empty = about the whole report
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether it tells of the data and not of the answer: which customers a database lacks is nobody's fault."""
+        return self.name == CUSTOMERS_KNOWN and not self.passed
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from lib.catalog import Roles
 from lib.design import Design
 from lib.errors import DesignError
 from lib.phrases import plural
 from lib.runs.store import Run
 from lib.task.report import Cause, Check, Customer, Report
 from lib.tickets.visible import visible
-from lib.ui import compare, connection, drafts, live, state
-from lib.ui import format as fmt
+from lib.ui import compare, connection, differences, drafts, live, state, trace
 
 Pair = tuple[Cause | None, Cause | None]    # the pipeline's, the agent's
 
@@ -26,14 +24,17 @@ def answers(runs: list[Run]) -> None:
     if not reports:
         st.caption("The answers are here, side by side, when a run is done.")
         connection.origin(runs)
+        for run in runs:
+            _ended(run)
         changes(runs)
         return
     sentence(runs)
     changes(runs)
-    _heads(reports)
+    _heads(reports, {r.shape: r for r in runs})
     compared = len(reports) == 2 and not any(report.partial for report in reports.values())
+    by_shape = {r.shape: r for r in runs}
     for number, pair in enumerate(_rows(reports, compared), start=1):
-        _row(number, pair, compare.marks(*pair) if compared else None)
+        _row(number, pair, compare.marks(*pair) if compared else None, by_shape)
 
 
 def sentence(runs: list[Run]) -> None:
@@ -52,10 +53,12 @@ def _rows(reports: dict[str, Report], compared: bool) -> list[Pair]:
     return list(zip_longest(*(reports[shape].causes if shape in reports else () for shape in state.SHAPES)))
 
 
-def _heads(reports: dict[str, Report]) -> None:
+def _heads(reports: dict[str, Report], runs: dict[str, Run]) -> None:
     for column, shape in zip(st.columns(2), state.SHAPES, strict=True):
         with column:
             _head(shape, reports.get(shape))
+            if shape in runs and shape not in reports:
+                _ended(runs[shape])
 
 
 def _head(shape: str, report: Report | None) -> None:
@@ -78,16 +81,25 @@ def _head(shape: str, report: Report | None) -> None:
         st.text(note)
 
 
-def _row(number: int, pair: Pair, differences: list[str] | None) -> None:
+def _ended(run: Run) -> None:
+    """Why a run has no answer, in full: its panel has room for the beginning."""
+    if run.error and not state.is_active(run):
+        with st.container(border=True, key=f"ended_{run.shape}"):
+            st.text(visible(f"The {run.shape} {run.status}: {run.error}"))
+
+
+def _row(number: int, pair: Pair, differences: list[str] | None, runs: dict[str, Run]) -> None:
     """One card where both agree, else one in each column. `differences` is None where answers are not compared."""
     if differences == []:
         with st.container(border=True, key=f"cause_both_{number}", gap="small"):
             _cause(pair[0], None, f"both_{number}", other=pair[1])
+            trace.behind_cause(dict(zip(state.SHAPES, pair, strict=True)), runs, f"both_{number}")
         return
     for column, shape, cause in zip(st.columns(2), state.SHAPES, pair, strict=True):
         if cause:
             with column.container(border=True, key=f"cause_{shape}_{number}", height="stretch", gap="small"):
                 _cause(cause, differences, f"{shape}_{number}")
+                trace.behind_cause({shape: cause}, runs, f"{shape}_{number}")
 
 
 def _cause(cause: Cause, differences: list[str] | None, key: str, other: Cause | None = None) -> None:
@@ -143,39 +155,36 @@ def checks(runs: list[Run]) -> None:
         st.caption("What code checked about each answer will be here: counts, ticket ids, quotes, customers.")
         return
     connection.origin(runs)
+    by_shape = {r.shape: r for r in runs}
     for column, shape in zip(st.columns(2), state.SHAPES, strict=True):
         with column:
             if report := found.get(shape):
-                _checks(shape, report)
+                _checks(by_shape[shape], report)
 
 
-def _checks(shape: str, report: Report) -> None:
-    gaps = [c for c in report.checks if _is_gap(c)]
-    judged = [c for c in report.checks if not _is_gap(c)]
+def _checks(run: Run, report: Report) -> None:
+    gaps = [c for c in report.checks if c.is_gap]
+    judged = [c for c in report.checks if not c.is_gap]
     passed = sum(1 for c in judged if c.passed)
-    st.markdown(f"**:{live.COLOUR[shape]}[{shape.capitalize()}]** "
+    st.markdown(f"**:{live.COLOUR[run.shape]}[{run.shape.capitalize()}]** "
                 f":gray[{passed} of {plural(len(judged), 'check')} passed]")
     with st.container(gap="xsmall"):
-        for check in (*sorted(judged, key=lambda c: c.passed), *gaps):
-            _check(check)
+        for number, check in enumerate((*sorted(judged, key=lambda c: c.passed), *gaps)):
+            with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+                _check(check)
+                if not check.passed and not check.is_gap:
+                    trace.check_button(check, report, run, number)
     if report.failed:
-        st.text(f"{plural(len(report.failed), 'ticket')} without a label:")
-        st.dataframe([{"ticket": key, "why": visible(why)} for key, why in report.failed.items()], hide_index=True,
-                     key=f"failed_{shape}", column_config={"why": st.column_config.TextColumn(width="large")})
+        trace.failed_tickets(report, run)
 
 
 def _failed_checks(report: Report) -> list[str]:
     """The names of the checks that failed, each once."""
-    return list(dict.fromkeys(c.name for c in report.checks if not c.passed and not _is_gap(c)))
-
-
-def _is_gap(check: Check) -> bool:
-    """Whether it tells of the data and not of the model: which customers a database lacks is nobody's answer."""
-    return check.name == "customers in the database" and not check.passed
+    return list(dict.fromkeys(c.name for c in report.checks if not c.passed and not c.is_gap))
 
 
 def _check(check: Check) -> None:
-    mark = "·" if _is_gap(check) else "✓" if check.passed else "✕"
+    mark = "·" if check.is_gap else "✓" if check.passed else "✕"
     about = f" · {visible(check.cause)}" if check.cause else ""
     st.text(f"{mark} {check.name}{about}: {visible(check.detail)}")
 
@@ -192,8 +201,8 @@ def changes(runs: list[Run]) -> None:
         old, new = Design.from_dict(before[0].design), Design.from_dict(runs[0].design)
     except DesignError:
         return
-    fields, data = drafts.changed(old, new), _other_data(before[0], runs[0])
-    conditions = _other_conditions(before[0], runs[0])
+    fields, data = drafts.changed(old, new), differences.data(before[0], runs[0])
+    conditions = differences.conditions(before[0], runs[0])
     if not (fields or data or conditions):
         return
     with st.container(border=True, key="run_changes", gap="xsmall"):
@@ -206,8 +215,7 @@ def changes(runs: list[Run]) -> None:
             st.text("Edited: " + ", ".join(drafts.label(f) for f in fields))
         for run in runs:
             _effect(next((b for b in before if b.shape == run.shape), None), run, same_data=not data)
-        for field in fields:
-            _edit(field, _value(old, field), drafts.value_of(new, field))
+        differences.fields(old, new)
 
 
 def _group_before(run: Run) -> list[Run]:
@@ -228,65 +236,3 @@ def _effect(before: Run | None, run: Run, same_data: bool) -> None:
         st.text(compare.difference(old, new, same_data))
     else:
         st.text(f"{run.shape}: {'this run' if old.complete else 'the run before'} has no whole answer to compare")
-
-
-def _value(design: Design, field: str) -> Any:
-    """What a field was; "" where an older design had no such step or tool."""
-    try:
-        return drafts.value_of(design, field)
-    except (KeyError, StopIteration):
-        return ""
-
-
-def _edit(field: str, old: Any, new: Any) -> None:
-    """The words of a text that went and came; a short value before and after."""
-    if not isinstance(old, str) or max(len(old), len(new)) < 60 and "\n" not in old + new:
-        st.text(visible(f"{drafts.label(field)}: {_said(field, old)} → {_said(field, new)}"))
-        return
-    lines = compare.edit(old, new)
-    st.caption(drafts.label(field))
-    st.code(visible("\n".join(lines)), language="diff", wrap_lines=True,
-            height=240 if len(lines) > 10 else "content")
-
-
-def _said(field: str, value: Any) -> Any:
-    """A value as the editors show it."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return drafts.CHOICES.get(field, {}).get(value, value)
-
-
-def _other_data(before: Run, run: Run) -> str:
-    """"Other data: …", one line on what of tickets or database differs; "" for the same data."""
-    if before.data_id == run.data_id:
-        return ""
-    old, new = state.stored_data(before.data_id), state.stored_data(run.data_id)
-    if not old or not new:
-        return "Other data: those of the run before are gone."
-    if old.tickets != new.tickets:
-        return f"Other data: {_tickets(old)} → {_tickets(new)}"
-    if (old.catalog.name, old.catalog.tables) != (new.catalog.name, new.catalog.tables):
-        return f"Other product database: {old.catalog.name or 'none'} → {new.catalog.name or 'none'}"
-    roles = [_role(name, old.catalog.roles, new.catalog.roles) for name in ("customers", "products", "incidents")]
-    return "Read differently: " + ("; ".join(filter(None, roles)) or "the product database")
-
-
-def _other_conditions(before: Run, run: Run) -> str:
-    """"The simulation: 10 % rate limited → no faults"; "" for the same, and where something else answered."""
-    if before.conditions == run.conditions or not before.source == run.source == "simulated":
-        return ""
-    return f"The simulation: {before.conditions or 'no faults'} → {run.conditions or 'no faults'}"
-
-
-def _tickets(data: state.Data) -> str:
-    return f"{plural(len(data.tickets), 'ticket')} of {fmt.cut(data.tickets.name)}"
-
-
-def _role(name: str, before: Roles, after: Roles) -> str:
-    """"which table holds customers: clients → accounts"; "" when it is read as before."""
-    old, new = getattr(before, name), getattr(after, name)
-    if old == new:
-        return ""
-    if old and new and old.table == new.table:
-        return f"which columns of {new.table} are what"
-    return f"which table holds {name}: {old.table if old else 'none'} → {new.table if new else 'none'}"

@@ -13,7 +13,7 @@ from lib.messages import blocks, get
 from lib.phrases import plural
 from lib.runs.store import CallRow, Run
 from lib.tickets.visible import visible
-from lib.ui import connection, live, own_prices, state
+from lib.ui import connection, live, opening, own_prices, state
 from lib.ui import format as fmt
 
 SHOWN = 2_000       # rows sent to the browser at once
@@ -28,12 +28,13 @@ HELP = {
                 "attempts cost nothing; the seconds count them and the waits.",
     "waited": "Of the seconds, those in which nothing was sent because the server was busy. They cost no tokens.",
     "note": "asked again: the reply was not what was asked for and was sent back with the reason. Both are paid. "
-            "tool error: a tool it asked for gave an error instead of a result; the turn after reads the error.",
+            "tool error: a tool it asked for gave an error instead of a result; the turn after reads the error. "
+            "earlier reply: nothing was sent, an earlier run's reply to the very same request was taken, for nothing.",
     "outcome": "Of a label call the cause that the answer gives its ticket; of a turn the tools it asked for, whose "
                "results are in the request of the turn after.",
 }
 SILENT = {      # what says nothing; a column that holds only that is left out
-    "cache write": (0,), "cache read": (0,), "thinking": (0, None), "attempts": (1,), "waited": (0,), "note": ("",),
+    "cache write": (0,), "cache read": (0,), "thinking": (0, None), "attempts": (0, 1), "waited": (0,), "note": ("",),
     "error": ("",), "outcome": ("",)}
 STOPS = {
     "end_turn": "the model was done", "tool_use": "it asks for a tool", "max_tokens": "cut off at the longest reply",
@@ -65,11 +66,12 @@ def calls(runs: list[Run]) -> None:
     if not shown:
         st.caption("No call is left by these filters.")
         return
-    opened = _table(shown[:SHOWN])
-    if len(shown) > SHOWN:
-        st.caption(f"the first {SHOWN:,} of {len(shown):,} calls; filter to see others")
+    wanted = opening.wanted_call()
+    opened = _table(shown, wanted)
     if opened:
         exchange(opened)
+        if wanted:
+            opening.scroll_to(wanted, ".st-key-run_exchange")
     else:
         st.caption("Select a row to see its exact request and reply.")
 
@@ -149,6 +151,8 @@ def _filtered(rows: list[Row]) -> list[Row]:
 def _counts(rows: list[Row]) -> str:
     again, failed = sum(r.again for r in rows), sum(bool(r.call.error) for r in rows)
     parts = [plural(len(rows), "call"), f"{failed:,} failed" if failed else "no call failed"]
+    if taken := sum(r.call.cached for r in rows):
+        parts.append(f"{taken:,} from earlier replies, free")
     if again:
         parts.append(f"{plural(again, 'reply', 'replies')} rejected and asked again")
     if cut := sum(r.call.stop_reason == "max_tokens" for r in rows):
@@ -164,24 +168,42 @@ def _counts(rows: list[Row]) -> str:
     return " · ".join(parts)
 
 
-def _table(rows: list[Row]) -> Row | None:
-    """The table, and the row that is open: remembered by its call, since calls that end meanwhile move the rows."""
-    session, ids = st.session_state, [r.call.id for r in rows]
+def _table(rows: list[Row], wanted: int | None) -> Row | None:
+    """The table, and the row that is open: that of the `wanted` call, else the one chosen in it. It is remembered by
+    its call, since calls that end meanwhile move the rows."""
+    session = st.session_state
     key = session.setdefault("_calls_key", "run.calls")
     selected = session.get(key, {}).get("selection", {}).get("rows", [])
-    seen = session.get("_calls_seen", ids)      # what the browser shows, and so what it speaks of
-    opened = seen[selected[0]] if selected and selected[0] < len(seen) else None
+    opened = wanted or _seen_at(selected, [r.call.id for r in rows])
+    rows = _around(rows, opened)
+    ids = [r.call.id for r in rows]
     now = [ids.index(opened)] if opened in ids else []
     if now != list(selected):       # a table is told what is selected only when it is new
         session["_calls_remade"] = session.get("_calls_remade", 0) + 1
         key = session["_calls_key"] = f"run.calls.{session['_calls_remade']}"
     session["_calls_seen"] = ids
     priced = all(r.call.usd is not None for r in rows)
+    replayed = all(r.run.source == "replay" for r in rows)
     st.dataframe(_told([_cells(r, priced) for r in rows]), hide_index=True, key=key, on_select="rerun",
                  selection_mode="single-row", selection_default={"selection": {"rows": now}}, height=360,
-                 placeholder=fmt.NOT_REPORTED, column_config=_columns(priced),
+                 placeholder=fmt.NOT_REPORTED, column_config=_columns(priced, replayed),
                  alt="Every call: step, tokens, cost, seconds")
     return rows[now[0]] if now else None
+
+
+def _seen_at(selected: list[int], ids: list[int]) -> int | None:
+    """The id of the selected call, as the browser speaks of it: by its place in what it shows."""
+    seen = st.session_state.get("_calls_seen", ids)
+    return seen[selected[0]] if selected and selected[0] < len(seen) else None
+
+
+def _around(rows: list[Row], opened: int | None) -> list[Row]:
+    """As many as are sent to the browser, the opened call among them."""
+    place = next((n for n, row in enumerate(rows) if row.call.id == opened), 0)
+    first = place // SHOWN * SHOWN
+    if len(rows) > SHOWN:
+        st.caption(f"calls {first + 1:,} to {min(first + SHOWN, len(rows)):,} of {len(rows):,}; filter to see others")
+    return rows[first:first + SHOWN]
 
 
 def _cells(row: Row, priced: bool) -> dict[str, Any]:
@@ -193,7 +215,8 @@ def _cells(row: Row, priced: bool) -> dict[str, Any]:
         "cache write": _sum(call.write_5m, call.write_1h), "cache read": call.cache_read, "output": call.output,
         "thinking": call.thinking, "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts,
         "waited": call.waited,
-        "note": ", ".join(["asked again"] * row.again + ["tool error"] * bool(row.tool_errors)),
+        "note": ", ".join(["earlier reply"] * call.cached + ["asked again"] * row.again
+                          + ["tool error"] * bool(row.tool_errors)),
         "error": visible(call.error or ""),
     }
 
@@ -209,12 +232,13 @@ def _sum(*parts: int | None) -> int | None:
     return sum(known) if known else None
 
 
-def _columns(priced: bool) -> dict[str, Any]:
+def _columns(priced: bool, replayed: bool) -> dict[str, Any]:
     column = st.column_config
     tokens = {name: column.NumberColumn(name, format="localized", help=HELP.get(key)) for name, key in (
         ("fresh input", "fresh"), ("cache write", "write"), ("cache read", "read"), ("output", ""),
         ("thinking", "thinking"))}
-    cost = {"cost": column.NumberColumn("cost", format="$%.6f")} if priced else {}
+    label = "would list" if replayed else "cost"
+    cost = {"cost": column.NumberColumn(label, format="$%.6f") if priced else column.TextColumn(label)}
     return {**tokens, **cost, "seconds": column.NumberColumn("seconds", format="%.2f"),
             "#": column.NumberColumn("#", width="small", help="Number of the call within its run, by when it began."),
             "stop reason": column.TextColumn("stop reason", help=HELP["stop"]),
@@ -238,7 +262,7 @@ def exchange(row: Row) -> None:
             connection.badge(run.source)
         st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)}{_attempts(call)} · "
                 f"{fmt.exact(call.input)} input{_cached(call)} / {fmt.exact(call.output)} output tokens · "
-                f"{fmt.dollars(call.usd)}{_own_price(run, call)}")
+                f"{_would_list(run)}{fmt.dollars(call.usd)}{_own_price(run, call)}")
         left, right = st.columns(2)
         with left:
             _request(run, call, request)
@@ -252,10 +276,16 @@ def _about(call: CallRow) -> str:
 
 def _attempts(call: CallRow) -> str:
     """" in 3 attempts, of which waited 12 s for a busy server"; "" where the first was the last and went at once."""
+    if call.cached:
+        return ", an earlier run's reply to the very same request"
     tries = f" in {call.attempts} attempts" if call.attempts > 1 else ""
     if call.waited:
         return f"{tries}, of which waited {fmt.seconds(call.waited)} for a busy server"
     return f"{tries}, waits included" if tries else ""
+
+
+def _would_list(run: Run) -> str:
+    return "would list " if run.source == "replay" else ""
 
 
 def _own_price(run: Run, call: CallRow) -> str:

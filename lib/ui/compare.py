@@ -36,6 +36,7 @@ class Outcome:
     usd: float | None
     unreported: int = 0         # calls that `input` leaves out
     unpriced: int = 0           # calls that `usd` leaves out
+    replayed: bool = False      # `usd` is what it would list; nothing was paid
 
     @property
     def complete(self) -> bool:
@@ -93,7 +94,8 @@ def _effort(pipeline: Outcome, agent: Outcome) -> str:
         return "The agent and the pipeline have an answer, but not every call reported its tokens,"
     tokens = f"The agent sent {_factor(agent.input / pipeline.input)} the tokens of the pipeline"
     if pipeline.usd and agent.usd is not None and not pipeline.unpriced and not agent.unpriced:
-        return f"{tokens} and cost {_factor(agent.usd / pipeline.usd)} as much"
+        verb = "would cost" if agent.replayed else "cost"
+        return f"{tokens} and {verb} {_factor(agent.usd / pipeline.usd)} as much"
     if pipeline.usd is None and agent.usd is None:
         return tokens       # "no price" stands beside each figure
     return f"{tokens} (not every call has a price)"
@@ -130,7 +132,8 @@ def _tokens(outcome: Outcome) -> str:
 def _money(outcome: Outcome) -> str:
     if outcome.usd is None:
         return "no known price"
-    return fmt.at_least(fmt.dollars(outcome.usd), outcome.unpriced)
+    paid = " (list price, not paid)" if outcome.replayed else ""
+    return fmt.at_least(fmt.dollars(outcome.usd), outcome.unpriced) + paid
 
 
 def no_repeats(report: Report) -> str:

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from lib.client import base_url
+from lib.client.budget import dollars
 from lib.errors import BaseUrlRefused
 from lib.models import MODELS
-from lib.runs.job import SIMULATED_ANSWERS
+from lib.runs.job import OWNER
 from lib.runs.store import Run
-from lib.ui import outside, simulation, state
+from lib.tickets.visible import visible
+from lib.ui import format as fmt
+from lib.ui import outside, replay, simulation, state
 
-KINDS = {"simulated": "Simulated", "live": "Anthropic API", "server": "Compatible server"}
-COLOURS = {"simulated": "gray", "live": "green", "server": "violet"}
+KINDS = {"simulated": "Simulated", "live": "Anthropic API", "server": "Compatible server", "replay": "Replay of a run"}
+COLOURS = {"simulated": "gray", "live": "green", "server": "violet", "replay": "primary"}
+KEPT = ("kind", "base_url", "reuse")        # on the desk, beside what a replay is of; a key is kept nowhere
+REUSE = ("Take earlier replies to the very same request",
+         "A request that an earlier run has sent to the same address, word for word, gets that run's reply again, at "
+         "once and for nothing. A refused, cut-off or unusable reply is never taken.")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A way to answer. `connect` is called in the run's own thread, for a resumed run with the number of its calls."""
+    """A way to answer. `connect` is called in the run's own thread, for a resumed run with the number of its calls and
+    its id in a list."""
 
     source: str
     name: str
     connect: Callable[..., Any]
     problem: str = ""       # why it cannot be used yet
     priced: bool = True     # Anthropic's list prices hold for what it answers
-    conditions: str = ""    # what the simulated API is told to do, in words
+    conditions: str = ""    # what the simulated API is told to do, or was when it was recorded, in words
+    reuse: bool = False     # earlier replies to the very same requests may be taken
+    payer: str = ""         # "owner" where it is not the visitor's own key
+    origin: str = ""        # who answered first, of a replay
+    price_list: Mapping[str, Any] | None = None     # that of the run which is replayed
 
     def __repr__(self) -> str:
         return f"Choice({self.source}, {self.name})"
@@ -37,13 +49,13 @@ class Choice:
 
 def choice() -> Choice:
     kind = _now()["kind"]
-    return {"simulated": _simulated, "live": _live, "server": _server}[kind]()
+    return {"simulated": _simulated, "live": _live, "server": _server, "replay": _replay}[kind]()
 
 
 def _simulated() -> Choice:
     settings, speed, conditions = state.settings(), simulation.speed(), simulation.conditions()
 
-    def connect(made: int = 0) -> Any:
+    def connect(made: int = 0, going_on: Sequence[str] = ()) -> Any:
         from lib.client.connect import connect_simulated
         # the same seed would let the very attempts fail again that ended the run
         return connect_simulated(settings, speed, conditions=replace(conditions, seed=conditions.seed + made))
@@ -51,25 +63,48 @@ def _simulated() -> Choice:
 
 
 def _live() -> Choice:
-    settings, key = state.settings(), _now()["key"] or (_now()["use_environment"] and _key_of_environment())
+    settings, own = state.settings(), _now()["key"] or (_now()["use_environment"] and _key_of_environment())
+    left = None if own else _owner_pays()
+    key = own if left is None else _environment()
 
-    def connect(made: int = 0) -> Any:
+    def connect(made: int = 0, going_on: Sequence[str] = ()) -> Any:
         from lib.client.connect import connect_api
         return connect_api(settings, key)
     problem = "" if key else "The Anthropic API needs a key: open the badge at the top right."
-    return Choice("live", "Anthropic API", connect, problem)
+    if left == 0:
+        problem = "Your share of this playground's key is used for today. With your own key you can go on."
+    return Choice("live", "Anthropic API", connect, problem, reuse=_now()["reuse"],
+                  payer="" if left is None else OWNER)
 
 
 def _server() -> Choice:
     settings, key, strangers = state.settings(), _now()["server_key"], state.shared()
     url, problem = _address()
 
-    def connect(made: int = 0) -> Any:
+    def connect(made: int = 0, going_on: Sequence[str] = ()) -> Any:
         from lib.client.connect import connect_server
         if strangers:
-            outside.refuse_inside(url, settings.base_url)
+            outside.refuse(url, settings)
         return connect_server(settings, url, key)
-    return Choice("server", url, connect, problem, priced=False)
+    return Choice("server", url, connect, problem, priced=False, reuse=_now()["reuse"])
+
+
+def _replay() -> Choice:
+    found = replay.chosen()
+    if found is None:
+        return Choice("replay", "", lambda: None, "Choose at the top right which run is replayed.")
+    return _replay_of(found)
+
+
+def _replay_of(found: replay.Recorded) -> Choice:
+    settings, store, speed = state.settings(), state.store(), replay.speed()
+
+    def connect(made: int = 0, going_on: Sequence[str] = ()) -> Any:
+        from lib.client.connect import connect_replay
+        return connect_replay(store, [run.id for run in found.runs], speed, settings, going_on)
+    first = found.runs[0]
+    return Choice("replay", found.name, connect, conditions=first.conditions, origin=found.origin,
+                  price_list=first.prices or None)
 
 
 def _address() -> tuple[str, str]:
@@ -80,7 +115,7 @@ def _address() -> tuple[str, str]:
     try:
         url = base_url.normalise(typed)
         if state.shared():      # what a name stands for is looked up when the run connects
-            outside.refuse_inside(url, state.settings().base_url, resolve=outside.no_lookup)
+            outside.refuse(url, state.settings(), resolve=outside.no_lookup)
         return url, ""
     except BaseUrlRefused as reason:
         return typed, str(reason)
@@ -101,11 +136,21 @@ def hint() -> str:
 
 def why_not_resumed(run: Run) -> str:
     """Why this run cannot go on with what is chosen now; "" when it can. One run has one source, as its label says."""
-    chosen = choice()
+    chosen = to_resume(run)
     if (chosen.source, chosen.name) == (run.source, run.connection):
         return chosen.problem
     same = " under the same address" if chosen.source == run.source else ""
     return f"Choose “{KINDS.get(run.source, run.source)}”{same} at the top right: it answered this run so far."
+
+
+def to_resume(run: Run) -> Choice:
+    """What would answer the run: what is chosen now; for a replay the run that it replays, whatever is chosen."""
+    if run.source != "replay":
+        return choice()
+    found = replay.of(run)
+    if found is None:
+        return Choice("replay", run.connection, lambda: None, "The run that it replays is gone from the store.")
+    return replace(_replay_of(found), name=run.connection)
 
 
 def picker(page: str) -> None:
@@ -119,7 +164,8 @@ def picker(page: str) -> None:
     with st.popover(KINDS[now["kind"]], icon=":material/cable:", help="who answers the calls"):
         _remembered(st.radio, "Who answers?", page, "kind", options=list(KINDS), format_func=KINDS.get,
                     label_visibility="collapsed")
-        {"simulated": _simulated_form, "live": _live_form, "server": _server_form}[now["kind"]](page)
+        {"simulated": _simulated_form, "live": _live_form, "server": _server_form,
+         "replay": replay.form}[now["kind"]](page)
 
 
 def badge(source: str) -> None:
@@ -127,13 +173,15 @@ def badge(source: str) -> None:
     st.badge({"server": "compatible server"}.get(source, source), color=COLOURS.get(source, "gray"))
 
 
-def origin(runs: list[Run]) -> None:
+def origin(runs: list[Run], key: str = "run") -> None:
     """Who wrote what a view shows of these runs, in one line; nothing where there are none."""
     if not runs:
         return
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small", key=f"{key}_origin"):
         badge(runs[0].source)
-        if any(run.source == "simulated" or run.conditions == SIMULATED_ANSWERS for run in runs):
+        if runs[0].origin:
+            st.text(visible(replay.told(runs[0])), width="stretch")
+        elif any(simulation.wrote(run) for run in runs):
             st.caption(simulation.MEANS, width="stretch")
 
 
@@ -148,12 +196,22 @@ def _simulated_form(page: str) -> None:
 def _live_form(page: str) -> None:
     if _key_of_environment() and not _now()["key"]:
         _remembered(st.toggle, "Use the key found in ANTHROPIC_API_KEY", page, "use_environment")
+    if (left := _owner_pays()) is not None:
+        a_day = dollars(state.settings().key_budget)
+        st.caption(fmt.escaped(f"This playground's owner pays up to {a_day} a day for you; {dollars(left)} left. "
+                               "With a key of your own you pay yourself."))
     _key_field(page, "key", "API key", placeholder="sk-ant-…")
     st.caption("Real calls cost real money. The key is kept in this session's memory only.")
+    _reuse_field(page)
 
 
 def _server_form(page: str) -> None:
-    _remembered(st.text_input, "Base URL", page, "base_url", placeholder="http://localhost:11434")
+    if allowed := state.shared() and outside.offered(state.settings()):
+        if _now()["base_url"] not in allowed:
+            _now()["base_url"] = allowed[0]
+        _remembered(st.selectbox, "Base URL", page, "base_url", options=list(allowed))
+    else:
+        _remembered(st.text_input, "Base URL", page, "base_url", placeholder="http://localhost:11434")
     url, problem = _address()
     if _now()["base_url"].strip() and problem:
         st.text(f"✕ {problem}")
@@ -164,6 +222,13 @@ def _server_form(page: str) -> None:
         st.text(f"⚠ {tip}")
     st.caption("Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM … There are no list "
                "prices for it.")
+    _reuse_field(page)
+
+
+def _reuse_field(page: str) -> None:
+    label, what_it_does = REUSE
+    _remembered(st.toggle, label, page, "reuse")
+    st.caption(what_it_does)
 
 
 def run_link(page: str) -> None:
@@ -173,8 +238,7 @@ def run_link(page: str) -> None:
         return
     with st.popover("Link to this run", icon=":material/link:", key=f"{page}.link"):
         st.code(link, language=None, wrap_lines=True)
-        st.caption("Whoever has this link sees the run and its answers. The link in the address bar opens your whole "
-                   "desk: drafts, data, Stop and Resume. Keep that one to yourself.")
+        st.caption("Whoever has this link sees the run and its answers, and nothing else of yours.")
 
 
 def _key_field(page: str, name: str, label: str, **options: Any) -> None:
@@ -188,10 +252,26 @@ def _key_field(page: str, name: str, label: str, **options: Any) -> None:
 
 
 def _now() -> dict[str, Any]:
-    settings = state.settings()
-    return st.session_state.setdefault("connection", {
-        "kind": "simulated", "key": "", "use_environment": False,
-        "base_url": settings.base_url, "server_key": ""})
+    """What is chosen. A new session finds what is on the desk, unless that needs a key that was typed in another."""
+    session = st.session_state
+    if "connection" not in session:
+        usual = {"kind": "simulated", "reuse": False, "base_url": state.settings().base_url}
+        found = state.desk()["connection"]
+        kept = {name: found[name] for name, value in usual.items() if type(found.get(name)) is type(value)}
+        session["connection"] = {**usual, **kept, "key": "", "use_environment": False, "server_key": ""}
+        if kept.get("kind", "") not in KINDS or choice().problem:
+            session["connection"]["kind"] = "simulated"
+    return session["connection"]
+
+
+def _keep(name: str) -> None:
+    """An address that is refused may hold a password: it stays in this session."""
+    if name not in KEPT:
+        return
+    value = _now()[name]
+    if name == "base_url" and _address()[1]:
+        value = ""
+    state.keep(connection={**state.desk()["connection"], name: value})
 
 
 def _remembered(widget: Callable[..., Any], label: str, page: str, name: str, **options: Any) -> None:
@@ -203,10 +283,20 @@ def _remembered(widget: Callable[..., Any], label: str, page: str, name: str, **
         _now()[name] = value.strip() if isinstance(value, str) else value
         if name == "base_url":
             _now()["server_key"] = ""       # a key goes to the address it was entered for, to no other
+        _keep(name)
     default = {"index": options["options"].index(now)} if "options" in options else {"value": now}
     widget(label, key=key, on_change=save, **default, **options)
 
 
 def _key_of_environment() -> str:
     """The key the server was started with; never offered where several people use one server."""
-    return "" if state.shared() else os.environ.get("ANTHROPIC_API_KEY", "").strip()
+    return "" if state.shared() else _environment()
+
+
+def _owner_pays() -> float | None:
+    """Dollars that the owner of a shared playground still pays for this visitor today; None where no key is offered."""
+    return state.runs().key_left(state.desk_id()) if state.shared() and _environment() else None
+
+
+def _environment() -> str:
+    return os.environ.get("ANTHROPIC_API_KEY", "").strip()

@@ -105,6 +105,11 @@ def label(field: str) -> str:
     return LABELS.get(field, field)
 
 
+def short_label(field: str) -> str:
+    """"steps.label.system" -> "label prompt": for a list of several in one line."""
+    return _lower(label(field).replace(": system prompt", " prompt").replace(": ", " "))
+
+
 def _lower(words: str) -> str:
     return words[0].lower() + words[1:]
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from lib.charts import SHAPE_COLOURS
 
+COLOUR = {"pipeline": "blue", "agent": "orange"}      # of a shape's name in markdown
 GREY = "#878e98"      # stands out from both backgrounds
 
 STORIES = {

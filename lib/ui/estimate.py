@@ -25,9 +25,12 @@ def line(shapes: list[str]) -> str:
         return "Choose a shape to run."
     told = {shape: f for shape, f in _told(shapes).items() if f.input_tokens is not None}
     costs = [f.usd for f in told.values()]
-    lines = [f":gray[will send ≈] :{live.COLOUR[shape]}[**{shape}**] {_figures(f, costs)}" for shape, f in told.items()]
+    replayed = connection.choice().source == "replay"
+    verb = "would send" if replayed else "will send"
+    lines = [f":gray[{verb} ≈] :{live.COLOUR[shape]}[**{shape}**] {_figures(f, costs)}" for shape, f in told.items()]
     mine = own_prices.set_by_person(*_prices()) if told else []
-    return "  \n".join(lines) + (f" :gray[· prices {own_prices.MINE}]" if mine else "")
+    ends = [f"prices {own_prices.MINE}"] * bool(mine) + ["a replay: nothing is sent or paid"] * bool(replayed and told)
+    return "  \n".join(lines) + "".join(f" :gray[· {end}]" for end in ends)
 
 
 def _figures(forecast: Any, costs: list[float | None]) -> str:
@@ -136,7 +139,7 @@ def _told(shapes: list[str]) -> dict[str, Any]:
 def _countable() -> bool:
     """Simulated counts are estimates themselves; and a server that cannot count is not asked again."""
     chosen = connection.choice()
-    return chosen.source != "simulated" and not chosen.problem and chosen.name not in _unable()
+    return chosen.source in ("live", "server") and not chosen.problem and chosen.name not in _unable()
 
 
 def _unable() -> set[str]:

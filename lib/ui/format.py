@@ -62,6 +62,11 @@ def seconds(duration: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def megabytes(size: int) -> str:
+    """1234567 -> "1.23 MB"; 900 -> "0.01 MB": never nothing where there is something."""
+    return f"{_three(max(size, 10_000) / 1e6)} MB"
+
+
 def ago(then: float) -> str:
     past = max(0.0, time.time() - then)
     for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):

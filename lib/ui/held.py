@@ -8,9 +8,8 @@ from typing import Any
 import streamlit as st
 
 from lib.charts import thinned
-from lib.runs.job import SIMULATED_ANSWERS
 from lib.runs.store import CallRow, Run
-from lib.ui import estimate, live, state
+from lib.ui import estimate, live, simulation, state
 from lib.ui import format as fmt
 
 MOST = 200      # requests of a run whose estimate is held against their report
@@ -96,7 +95,7 @@ class Missed:
 
 
 def _requests_line(shape: str, run: Run) -> str:
-    if run.source == "simulated" or run.conditions == SIMULATED_ANSWERS:
+    if simulation.wrote(run):
         return ("Request by request nothing can be said: in a simulated run the estimate and the reported count come "
                 "from the same arithmetic, so an error of 0 % would prove nothing.")
     missed = _missed(str(state.settings().store), run.id, run.ended)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from lib.phrases import plural
-from lib.ui import connection, editors, estimate, live, own_prices, state
+from lib.ui import connection, editors, estimate, live, opening, starting, state
 from lib.ui.drafts import Problem
 
 
@@ -32,11 +30,11 @@ def start_buttons(page: str) -> None:
     chosen, problems, data = connection.choice(), editors.problems(), state.data()
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_buttons"):
         st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
-                  disabled=not _may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
+                  disabled=not starting.may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
         if data.sample != state.FIRST_SAMPLE and len(data.tickets):
             whose = f"the {data.sample}" if data.sample else f"my {plural(len(data.tickets), 'ticket')}"
             st.button(f"Run {whose} both ways", icon=":material/play_arrow:", key=f"{page}.run_own",
-                      disabled=not _may_start(list(state.SHAPES), data, problems), on_click=_ask_or_start,
+                      disabled=not starting.may_start(list(state.SHAPES), data, problems), on_click=_ask_or_start,
                       args=(list(state.SHAPES),))
         if state.is_edited():
             st.caption("with your edited design", width="content")
@@ -45,7 +43,7 @@ def start_buttons(page: str) -> None:
             st.space("stretch")
             if st.button("See the answers, every call and the prompts", icon=":material/arrow_forward:",
                          key=f"{page}.to_run"):
-                st.switch_page("pages/run.py")
+                opening.run_page(state.shown_group())
     _simulated_with()
     if chosen.problem:
         st.text(chosen.problem)
@@ -58,7 +56,7 @@ def again(page: str) -> None:
     """A second way to the button, beside the editors."""
     with st.container(horizontal=True, vertical_alignment="center"):
         shapes = state.desk()["shapes"]
-        ready = _may_start(shapes, state.data(), st.session_state.get("_problems", []))
+        ready = starting.may_start(shapes, state.data(), st.session_state.get("_problems", []))
         st.button("Run again", type="primary", icon=":material/replay:", key=f"{page}.again", disabled=not ready,
                   on_click=_ask_or_start, args=(list(shapes),))
         st.caption("What you change here is the design everywhere; the next run uses it and says what it changed.")
@@ -67,9 +65,10 @@ def again(page: str) -> None:
 
 def _simulated_with(besides: str = "") -> None:
     """What the next run will meet, where the simulated API is told to misbehave."""
-    if conditions := connection.choice().conditions:
+    chosen = connection.choice()
+    if chosen.source == "simulated" and chosen.conditions:
         with st.container(key="simulated_with"):
-            st.text(f"The next run is simulated with: {conditions}.{besides}")
+            st.text(f"The next run is simulated with: {chosen.conditions}.{besides}")
 
 
 def _shapes(page: str) -> list[str]:
@@ -84,7 +83,8 @@ def _shapes(page: str) -> list[str]:
 def _run_button(page: str, shapes: list[str], problems: list[Problem]) -> None:
     label = "Run both" if len(shapes) == 2 else f"Run the {shapes[0]}" if shapes else "Run"
     st.button(label, type="primary", icon=":material/play_arrow:", key=f"{page}.start",
-              disabled=not _may_start(shapes, state.data(), problems), on_click=_ask_or_start, args=(list(shapes),))
+              disabled=not starting.may_start(shapes, state.data(), problems), on_click=_ask_or_start,
+              args=(list(shapes),))
 
 
 def _obstacles(problems: list[Problem]) -> None:
@@ -101,7 +101,7 @@ def _obstacles(problems: list[Problem]) -> None:
 def _confirmation(page: str, shapes: list[str], problems: list[Problem]) -> None:
     tickets = len(state.data().tickets)
     asked = st.session_state.get("_confirm") and tickets > state.settings().confirm_above
-    if not asked or not _may_start(shapes, state.data(), problems):
+    if not asked or not starting.may_start(shapes, state.data(), problems):
         return
     with st.container(border=True, key=f"{page}_confirm"):
         st.markdown(f"**{tickets:,} tickets are more than {state.settings().confirm_above:,}.** Send them all?")
@@ -123,29 +123,13 @@ def _ask_or_start(shapes: list[str]) -> None:
 
 def _start(shapes: list[str]) -> None:
     _cancel()
-    _start_with(shapes, state.data)
+    starting.start(shapes, state.data)
 
 
 def _start_sample() -> None:
     """The sample is run, the data on the desk stays what it is."""
-    _start_with(list(state.SHAPES), state.sample)
-
-
-@state.told
-def _start_with(shapes: list[str], data: Callable[[], state.Data]) -> None:
-    """Looks once more before anything is sent: a second click or an older tab shows a button that no longer holds."""
-    state.look_again()
-    if _may_start(shapes, data(), editors.problems()):
-        state.start_runs(shapes, connection.choice(), data(), own_prices.of_next(state.design()[0]))
+    starting.start(state.SHAPES, state.sample)
 
 
 def _cancel() -> None:
     st.session_state.pop("_confirm", None)
-
-
-def _may_start(shapes: list[str], data: state.Data, problems: list[Problem]) -> bool:
-    return bool(shapes and len(data.tickets)) and not (problems or connection.choice().problem or _busy())
-
-
-def _busy() -> bool:
-    return any(state.is_active(r) for r in state.group())

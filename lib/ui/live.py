@@ -14,19 +14,20 @@ from lib import charts
 from lib.design import Design
 from lib.errors import DesignError, StoreError
 from lib.phrases import plural
+from lib.runs import behind
 from lib.runs.store import CallRow, Run, Totals
 from lib.task.report import Report
 from lib.tickets import TicketSet
 from lib.tickets.visible import visible
-from lib.ui import compare, connection, drawings, own_prices, state
+from lib.ui import beside, compare, connection, drawings, opening, own_prices, resume, state
 from lib.ui import format as fmt
 from lib.usage.growth import turns_of
 
 POLL = 0.7              # seconds between two looks at the store
 CHART_HEIGHT = {"start": 250, "run": 300}   # pixels, also before there is anything to draw
-LINES_HEIGHT = 46       # pixels: two lines, so that a reason does not move the page
+LINES_HEIGHT = 66       # pixels: three lines, so that a reason does not move the page
 MEASURES = {"input": "Tokens", "usd": "Dollars"}
-COLOUR = {"pipeline": "blue", "agent": "orange"}
+COLOUR = drawings.COLOUR
 FIGURES = ("input tokens", "cost", "time")
 FORMULA = (
     "An agent resends everything said before, so T turns cost a·T + d·T(T−1)/2 input tokens: a is what every turn "
@@ -37,27 +38,35 @@ STORIES = {"pipeline": "label, merge, count, summarise", "agent": "one loop with
 
 def live(page: str) -> None:
     """Panels and chart of the desk's runs. They have their place and size before the first run too."""
-    active = any(state.is_active(r) for r in state.group())
+    drawn = _drawn()
     with st.container(key=f"{page}_live"):      # subtle: a polling fragment needs a container of its own
-        st.fragment(_live, run_every=POLL if active else None)(page, active)
+        st.fragment(_live, run_every=POLL if any(drawn[1:]) else None)(page, drawn)
 
 
-def _live(page: str, was_active: bool) -> None:
+def _live(page: str, drawn: tuple[str, bool, bool]) -> None:
     try:
-        _draw(page, was_active)
+        _draw(page, drawn)
     except StoreError as error:     # a polling fragment has no page around it that could say so
         st.text(f"✕ {error}")
 
 
-def _draw(page: str, was_active: bool) -> None:
-    found = state.group()
-    if was_active != any(state.is_active(r) for r in found):
+def _draw(page: str, drawn: tuple[str, bool, bool]) -> None:
+    if drawn != _drawn() or state.in_trouble():
         st.rerun()      # once: polling begins with a resumed run; it stops, and the answer is drawn, with the last one
+    found = state.group()
+    beside.line(page)
     by_shape = {r.shape: r for r in found}
     for column, shape in zip(st.columns(2), state.SHAPES, strict=True):
         with column:
             _panel(page, shape, by_shape.get(shape), [state.store().totals(r.id).usd for r in found])
+    resume.question(page, found)
     growth(page, found)
+
+
+def _drawn() -> tuple[str, bool, bool]:
+    """Which runs are shown, whether any of them is at work, and any other: the page around the panels is drawn for it.
+    """
+    return state.shown_group(), any(state.is_active(r) for r in state.group()), bool(state.others_at_work())
 
 
 # --- one panel -------------------------------------------------------------------------------------------------------
@@ -82,7 +91,7 @@ def _panel(page: str, shape: str, run: Run | None, costs: list[float | None]) ->
         st.progress(share)
         _figures(run, totals, costs)
         with st.container(height=LINES_HEIGHT, border=False, key=f"{page}_line_{shape}"):
-            st.text(_line(shape, run))
+            _line(page, shape, run, totals)
 
 
 def _headline(run: Run | None) -> str:
@@ -100,23 +109,10 @@ def _button(page: str, run: Run) -> None:
         st.button("Stop", key=f"{page}.stop.{run.shape}", icon=":material/stop_circle:", on_click=state.stop_run,
                   args=(run.id,), disabled=state.is_stopping(run),
                   help="No further call is sent. Calls in flight end and are counted.")
-    elif run.status in ("stopped", "failed", "interrupted"):
-        _resume_button(page, run, "Resume", "Goes on where it ended; calls that are finished are not paid again.")
+    elif run.status in resume.ENDED:
+        resume.button(page, run)
     elif (found := report(run)) and found.failed:
-        failed = plural(len(found.failed), "failed ticket")
-        _resume_button(page, run, f"Try the {failed} again",
-                       "Asks for their labels once more, then merges and summarises anew; the other labels are kept.")
-
-
-def _resume_button(page: str, run: Run, label: str, help: str) -> None:
-    obstacle = connection.why_not_resumed(run)
-    st.button(label, key=f"{page}.resume.{run.shape}", icon=":material/resume:", on_click=_resume, args=(run,),
-              disabled=bool(obstacle), help=obstacle or help)
-
-
-def _resume(run: Run) -> None:
-    if not connection.why_not_resumed(run):
-        state.resume_run(run.id, connection.choice())
+        resume.button(page, run, len(found.failed))
 
 
 def _progress(run: Run | None, totals: Totals | None) -> tuple[float, str]:
@@ -150,7 +146,7 @@ def _expected_calls(run: Run) -> int:
 
 def _figures(run: Run | None, totals: Totals | None, costs: list[float | None]) -> None:
     answered = totals and totals.calls > totals.errors
-    figures = _values(run, totals, costs) if answered else [(label, "–", None) for label in FIGURES]
+    figures = _values(run, totals, costs) if answered else [(label, "–", None) for label in _labels(run)]
     for column, (label, value, exact) in zip(st.columns(3), figures, strict=True):
         column.metric(label, value, help=exact)
 
@@ -168,7 +164,13 @@ def _values(run: Run, totals: Totals, costs: list[float | None]) -> list[tuple[s
     shown = (fmt.at_least(fmt.short(totals.input), totals.unreported),
              fmt.at_least(fmt.dollars(totals.usd, beside=costs), totals.unpriced), fmt.seconds(elapsed(totals)))
     told = (tokens, cost, "from the first call to the end of the last, on the run's own clock")
-    return list(zip(FIGURES, shown, told, strict=True))
+    return list(zip(_labels(run), shown, told, strict=True))
+
+
+def _labels(run: Run | None) -> list[str]:
+    """A replay costs nothing: its dollars are what it would list."""
+    replayed = run is not None and run.source == "replay"
+    return ["would list" if replayed and name == "cost" else name for name in FIGURES]
 
 
 def elapsed(totals: Totals) -> float | None:
@@ -177,9 +179,19 @@ def elapsed(totals: Totals) -> float | None:
     return totals.last_ended - totals.first_started
 
 
-def _line(shape: str, run: Run | None) -> str:
-    """One line under the figures: the reason of an end, or what the shape does."""
-    return visible(run.error) if run and run.error else STORIES[shape]
+def _line(page: str, shape: str, run: Run | None, totals: Totals | None) -> None:
+    """Under the figures: what the shape does, or how the run ended, what of it was free, and the call that failed."""
+    if run is None:
+        st.text(STORIES[shape])
+        return
+    failed = behind.failed_call(run.error, state.calls(run.id)) if run.status == "failed" else None
+    free = f"{totals.cached:,} of {plural(totals.calls, 'call')} from earlier replies: free." if totals.cached else ""
+    told = " ".join(filter(None, (visible(run.error), free, resume.line(run, totals))))
+    with st.container(horizontal=True, wrap=False, vertical_alignment="top", gap="small"):
+        st.text(told or STORIES[shape], width="stretch")
+        if failed:
+            opening.button(page, "The call that failed" if failed.error else "The last call", failed.id,
+                           f"{page}.failed.{shape}")
 
 
 # --- the chart -------------------------------------------------------------------------------------------------------
@@ -280,7 +292,7 @@ def report(run: Run) -> Report | None:
 def outcome(run: Run) -> compare.Outcome:
     totals = state.store().totals(run.id)
     return compare.Outcome(run.shape, report(run), totals.calls, totals.input, totals.output, totals.usd,
-                           totals.unreported, totals.unpriced)
+                           totals.unreported, totals.unpriced, run.source == "replay")
 
 
 def calls_of(runs: list[Run]) -> dict[str, list[CallRow]]:

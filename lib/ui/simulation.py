@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from lib.runs.store import SIMULATED_ANSWERS, Run
 from lib.simulated.conditions import Conditions
 from lib.ui import state
 
@@ -37,6 +38,11 @@ CONFUSED = ("Confused model: repeats its last tool call",
 SIZES = {"small": "Haiku", "medium": "Sonnet", "large": "Opus and Fable"}     # of model -> who has it
 FIRST = ("first token (s)", "Seconds from the request to the first word of the reply, for a short prompt: {}.")
 PACE = ("tokens a second", "How fast a reply is written once it has begun, thinking included: {}.")
+
+
+def wrote(run: Run) -> bool:
+    """Whether a simulation wrote the answers of this run, be it here or behind a server or a recording."""
+    return run.source == "simulated" or run.conditions == SIMULATED_ANSWERS or run.origin.startswith("simulated")
 
 
 def speed() -> float:

@@ -1,16 +1,16 @@
 """The only place of the pages that constructs things: settings, store, runs, and the desk with what a person works on.
 
 A desk is what must survive a refresh or a crash: typed drafts, the chosen data, the last run. It lives in session state
-as plain data and is written to the store at every change; `?desk=` in the URL finds it again.
+as plain data and is written to the store at every change. The one who plays alone finds the last desk again; where
+several people share the playground, each browser finds its own by a cookie (`visitor`).
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -21,15 +21,18 @@ from lib import settings as settings_module
 from lib import task
 from lib.catalog import Catalog, empty_catalog, open_catalog
 from lib.design import Design, Limits
-from lib.errors import DesignError, PlaygroundError, StoreError
+from lib.errors import DesignError, InputError, PlaygroundError, StoreError
+from lib.phrases import plural
 from lib.runs.job import Runs
-from lib.runs.store import CallRow, Run, Store
+from lib.runs.schema import MEMORY
+from lib.runs.store import CallRow, Listed, Run, Store, Wanted
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
 from lib.task.problems import problems
 from lib.task.report import Report
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
 from lib.ui import drafts as draft_module
+from lib.ui import steps_back, visitor
 
 SHAPES = tuple(task.SHAPES)
 SAMPLES = {     # what it is of -> its folder, and the name its tickets go by
@@ -74,7 +77,7 @@ def _store(path: str) -> Store:
 def _runs(path: str) -> Runs:
     """Made once per server start, so whatever the store still calls running was interrupted."""
     _store(path).mark_interrupted()
-    return Runs(_store(path))
+    return Runs(_store(path), settings(), shared())
 
 
 # --- trouble ---------------------------------------------------------------------------------------------------------
@@ -91,6 +94,10 @@ def told(action: Callable[..., None]) -> Callable[..., None]:
     return careful
 
 
+def in_trouble() -> bool:
+    return "_trouble" in st.session_state
+
+
 def trouble() -> str:
     """What the last action could not do; told once."""
     return st.session_state.pop("_trouble", "")
@@ -100,22 +107,48 @@ def trouble() -> str:
 
 
 def enter() -> None:
-    """Finds the visitor's desk and run, from the URL or the session, and puts both into the URL again."""
-    params, session = st.query_params, st.session_state
-    wanted = params.get("desk") or session.get("desk_id") or _last_desk() or secrets.token_urlsafe(9)
+    """Finds the visitor's desk and run, and puts the run into the URL."""
     runs()      # at the first visit after a start this marks what the last server left running
-    session["desk_id"] = wanted
+    st.session_state["desk_id"] = _wanted_desk(st.query_params.get("desk", ""))
     look_again()
-    _follow(params.get("run", ""))
-    _show_in_url(desk=wanted, run=desk()["group"])
+    _follow(st.query_params.get("run", ""))
+    steps_back.one_for_each_page()
+    if shared():
+        visitor.remember(desk_id())
+        st.query_params.pop("desk", None)
+    _show_in_url(desk="" if shared() or desk_id() == _last_desk() else desk_id(), run=shown_group())
+
+
+def _wanted_desk(linked: str) -> str:
+    """The desk of this session. `linked` is a desk in the URL, where they stood before there were cookies."""
+    known = st.session_state.get("desk_id")
+    if shared():
+        return known or visitor.desk() or _handed_over(linked)
+    return linked or known or _last_desk() or _first_desk()
+
+
+def _handed_over(linked: str) -> str:
+    """A new desk, with what was on the `linked` one if there was one. A link works once: whoever sent it, or found it
+    somewhere, must not look on."""
+    desk_id = visitor.new_desk()
+    if linked:
+        store().hand_over_desk(linked, desk_id)
+    return desk_id
+
+
+def _first_desk() -> str:
+    """A new desk that the next window finds, too."""
+    desk_id = visitor.new_desk()
+    store().save_desk(desk_id, _empty_desk())
+    return desk_id
 
 
 def _follow(wanted: str) -> None:
-    """Puts the run of a link on the desk, unless it is not in the store."""
-    if wanted in ("", desk()["group"]):
+    """Shows the run of a link, or the one that Back leads to, unless it is not in the store."""
+    if wanted in ("", shown_group()):
         return
     if store().group(wanted):
-        keep(group=wanted)
+        open_group(wanted)
     else:
         st.query_params.pop("run")
         st.toast("The run of this link is not in the store (any more).", icon=":material/link_off:")
@@ -134,7 +167,7 @@ def look_again() -> None:
 
     Raises StoreError when the store's file was deleted: SQLite would go on writing to it, and all would be lost.
     """
-    if not store().path.exists():
+    if str(store().path) != MEMORY and not store().path.exists():
         raise StoreError(f"The run store {store().path} was deleted while the playground was running, so nothing could "
                          "be kept. Restart the playground: it begins with an empty store.")
     st.session_state["desk"] = _stored_desk()
@@ -164,7 +197,8 @@ def _stored_desk() -> dict[str, Any]:
 
 
 def _empty_desk() -> dict[str, Any]:
-    return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {}}
+    return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {},
+            "connection": {}, "resumed": {}}
 
 
 def _last_desk() -> str | None:
@@ -177,13 +211,18 @@ def shared() -> bool:
     return st.get_option("server.address") not in ("localhost", "127.0.0.1", "::1") if said is None else said
 
 
+def whose() -> str | None:
+    """The desk whose runs this visitor may see listed; None: all."""
+    return desk_id() if shared() else None
+
+
 def link_to_run() -> str:
-    """The address of the desk's run without the desk, for others to look at; empty before the first run."""
-    if not desk()["group"]:
+    """The address of the run that is shown, without the desk, for others to look at; empty before the first run."""
+    if not shown_group():
         return ""
     here = urlsplit(st.context.url or "")
     root = here.path.rpartition("/")[0]
-    return urlunsplit((here.scheme, here.netloc, f"{root}/run", f"run={desk()['group']}", ""))
+    return urlunsplit((here.scheme, here.netloc, f"{root}/run", f"run={shown_group()}", ""))
 
 
 def _show_in_url(**params: str) -> None:
@@ -207,6 +246,31 @@ def design() -> tuple[Design, list[draft_module.Problem]]:
 
 def is_edited() -> bool:
     return bool(draft_module.edited(default(), desk()["drafts"]))
+
+
+def design_of(run: Run) -> Design | None:
+    """The run's own design; None when another version of the playground wrote it."""
+    try:
+        return Design.from_dict(run.design)
+    except DesignError:
+        return None
+
+
+def version_of(run: Run) -> str:
+    """Of its design; "" when another version of the playground wrote it."""
+    found = design_of(run)
+    return found.version if found else ""
+
+
+@told
+def put_on_desk(run: Run) -> None:
+    """The run's data and design take the place of those on the desk."""
+    own = design_of(run)
+    if own is None:
+        raise DesignError("This run's design is of another version of the playground, so it cannot be edited here.")
+    fields = ["name"] * (own.name != default().name) + draft_module.changed(default(), own)
+    drafts = {field: draft_module.value_of(own, field) for field in fields}
+    keep(drafts=drafts, **({"data_id": run.data_id} if stored_data(run.data_id) else {}))
 
 
 # --- the data --------------------------------------------------------------------------------------------------------
@@ -283,23 +347,31 @@ def _stored(path: str, data_id: str) -> Data:
 
 
 def start_runs(shapes: list[str], connection: Any, chosen: Data, own_prices: dict[str, dict[str, float]]) -> None:
-    """Begins one run per shape in the background; the desk points at them from now on."""
+    """Begins one run per shape in the background, and shows them."""
     current, _ = design()
     group = runs().start(current, shapes, chosen.tickets, chosen.catalog, chosen.id, connection.connect,
-                         connection.source, connection.name, desk_id(), connection.conditions, own_prices)
-    keep(group=group)
-    _show_in_url(run=group)
+                         connection.source, connection.name, desk_id(), connection.conditions, own_prices,
+                         connection.reuse, connection.payer, connection.origin, connection.price_list)
+    show_group(group)
 
 
 @told
-def resume_run(run_id: str, connection: Any) -> None:
-    """Goes on with the run's own design under the limits that the desk has now: a raised one lets it go on."""
+def resume_run(run_id: str, connection: Any, note: str = "") -> None:
+    """Goes on with the run's own design under the limits that the desk has now: a raised one lets it go on. The `note`
+    is kept for whoever looks on: see `resumed`."""
     st.session_state.get("_stopping", set()).discard(run_id)
-    connect = functools.partial(connection.connect, store().totals(run_id).calls)
+    connect = functools.partial(connection.connect, store().totals(run_id).calls, [run_id])
     try:
-        runs().resume(run_id, connect, _usable_limits(), connection.conditions)
+        runs().resume(run_id, connect, _usable_limits(), connection.conditions, connection.reuse, connection.payer)
     except DesignError as reason:
         raise DesignError(f"This run cannot go on: {reason}. Start a new one.") from reason
+    newest = list(desk()["resumed"].items())[-7:]
+    keep(resumed={**dict(newest), run_id: note})
+
+
+def resumed(run_id: str) -> str:
+    """What was noted when the run was resumed last; "" for another one."""
+    return str(desk()["resumed"].get(run_id, ""))
 
 
 def _usable_limits() -> Limits:
@@ -322,18 +394,49 @@ def is_stopping(run: Run) -> bool:
 
 
 def open_group(group: str) -> None:
+    """Shows these runs from now on, here and in the next window that opens; other windows go on showing theirs."""
+    _shown()[desk_id()] = group
     keep(group=group)
 
 
+def show_group(group: str) -> None:
+    """Opens these runs on the page that is open; the address says so too, and Back leads to those before."""
+    open_group(group)
+    _show_in_url(run=group)
+
+
+def shown_group() -> str:
+    """The id of the runs that this window shows; "" before the first run."""
+    return _shown().setdefault(desk_id(), desk()["group"])
+
+
+def _shown() -> dict[str, str]:
+    """Which group this window shows of each desk it was at."""
+    return st.session_state.setdefault("shown", {})
+
+
 def group() -> list[Run]:
-    """The runs the desk points at, pipeline first; empty before the first run."""
-    return _in_order(store().group(desk()["group"])) if desk()["group"] else []
+    """The runs that this window shows, pipeline first; empty before the first run."""
+    return runs_of(shown_group()) if shown_group() else []
+
+
+def runs_of(group: str) -> list[Run]:
+    return _in_order(store().group(group))
+
+
+def others_at_work() -> list[list[Run]]:
+    """The groups with runs at work that this window does not show, the newest first; in a shared playground only this
+    desk's."""
+    found = [store().run(run_id) for run_id in store().ids(whose(), working=True)]
+    others = {run.group for run in found if run} - {shown_group()}
+    groups = [runs_of(group) for group in others]
+    return sorted(filter(None, groups), key=lambda runs: -runs[0].created)
 
 
 def recent_groups(limit: int = 8) -> list[list[Run]]:
     """The newest groups of runs, newest first; in a shared playground only this desk's."""
     found: dict[str, list[Run]] = {}
-    for run in store().runs(desk=desk_id() if shared() else None, limit=len(SHAPES) * limit):
+    for run in store().runs(desk=whose(), limit=len(SHAPES) * limit):
         found.setdefault(run.group, []).append(run)
     return [ordered for group in found.values() if (ordered := _in_order(group))][:limit]
 
@@ -392,3 +495,100 @@ def warm() -> None:
 def _import_slow_libraries() -> None:
     for name in ("altair", "anthropic"):
         importlib.import_module(name)
+
+
+# --- history ---------------------------------------------------------------------------------------------------------
+
+
+def how_many_runs(wanted: Wanted) -> int:
+    return store().how_many(wanted, whose())
+
+
+def listed(wanted: Wanted, limit: int, offset: int = 0) -> list[Listed]:
+    return store().listed(wanted, whose(), limit, offset)
+
+
+def listed_runs(run_ids: Sequence[str]) -> list[Listed]:
+    """These runs, newest first, without those that are gone or somebody else's."""
+    return store().listed_runs(run_ids, whose())
+
+
+def tickets_in(data_id: str) -> int | None:
+    return _tickets_in(str(settings().store), data_id)
+
+
+@st.cache_resource(show_spinner=False, max_entries=1000)
+def _tickets_in(path: str, data_id: str) -> int | None:
+    return _store(path).tickets_in(data_id)
+
+
+@told
+def describe_runs(run_ids: Sequence[str], **changes: str) -> None:
+    """Sets title or note of runs."""
+    for row in listed_runs(run_ids):
+        store().update_run(row.run.id, **changes)
+
+
+@told
+def delete_runs(run_ids: Sequence[str]) -> None:
+    """Deletes runs, none of which may be at work."""
+    found = [row.run for row in listed_runs(run_ids)]
+    if working := sum(is_active(run) for run in found):
+        raise InputError(f"Nothing was deleted: {plural(working, 'run is', 'runs are')} at work. Stop first.")
+    store().delete_runs([run.id for run in found])
+    _forget_deleted()
+
+
+@told
+def delete_everything() -> None:
+    """All runs of this visitor; where nobody else uses the playground, also all data and all that was typed."""
+    if store().ids(whose(), working=True):
+        raise InputError("Nothing was deleted: a run is at work. Stop it first.")
+    if shared():
+        store().delete_runs(store().ids(desk_id()))
+    else:
+        store().delete_everything()
+        store().save_desk(desk_id(), _empty_desk())
+        st.session_state["desk"] = _stored_desk()
+    _forget_deleted()
+
+
+def _forget_deleted() -> None:
+    """What this process still holds of deleted runs goes too, and the desk no longer points at them."""
+    for held in (_seen, _report, _stored, _tickets_in):
+        held.clear()
+    if shown_group() and not group():
+        open_group("")
+        st.query_params.pop("run", None)
+
+
+def start_replay(recorded: Sequence[Run], speed: float, name: str, origin: str) -> None:
+    """Begins a new run per shape that is answered by the recorded replies of these runs, which are of one group.
+
+    Design and data are theirs; what is on the desk stays as it is, and points at the new runs from now on. `name` and
+    `origin` say which replies those are. Raises DesignError for runs of another version, StoreError when their data
+    are gone.
+    """
+    first, shapes = recorded[0], [run.shape for run in recorded]
+    tickets_json, database = store().load_data(first.data_id)
+    connect = functools.partial(_connect_replay, store(), [run.id for run in recorded], speed, settings())
+    begun = runs().start(Design.from_dict(first.design), shapes, TicketSet.from_json(tickets_json),
+                         Catalog.from_bytes(database) if database else empty_catalog(), first.data_id, connect,
+                         "replay", name, desk_id(), first.conditions, origin=origin,
+                         price_list=first.prices or None)
+    open_group(begun)
+    _show_in_url(run=begun)
+
+
+def _connect_replay(*recorded: Any) -> Any:
+    from lib.client.connect import connect_replay
+
+    return connect_replay(*recorded)
+
+
+def open_recording(data: bytes) -> str:
+    """Puts the runs of a recording into the store, as this visitor's; returns the id of their group. Raises InputError
+    for what is none."""
+    from lib.runs import recording
+
+    return recording.open_recording(data, store(), desk_id())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import time
+
 import pytest
 import seeds
-from reading import everything, literal, sound
+from reading import everything, literal, markup, sound
 from streamlit import config
 
 from lib.errors import BaseUrlRefused
+from lib.runs.job import Runs
 from lib.ui import outside, state
 
 CANARY = "sk-ant-canary"
@@ -132,3 +136,118 @@ def test_shared_is_what_was_said_and_else_what_the_address_suggests(monkeypatch,
     monkeypatch.setenv("PLAYGROUND_SHARED", said)
     config.set_option("server.address", address)
     assert state.shared() is shared
+
+
+# --- earlier replies, the owner's key, what is kept ------------------------------------------------------------------
+
+
+@pytest.fixture
+def started(monkeypatch, store):
+    """What the runs were asked to start: keyword or not, by the names of `Runs.start`."""
+    asked = []
+
+    def start(self, *given):
+        names = list(inspect.signature(Runs.real_start).parameters)[1:]
+        asked.append(dict(zip(names, given, strict=False)))
+        return "new"
+    monkeypatch.setattr(Runs, "real_start", Runs.start, raising=False)
+    monkeypatch.setattr(Runs, "start", start)
+    return asked
+
+
+def test_earlier_replies_are_taken_only_when_asked_for(choose, started):
+    app = choose("live")
+    app.text_input(key="run.connection.key").set_value(CANARY).run()
+    assert app.toggle(key="run.connection.reuse").value is False
+    app.button(key="run.start").click().run()
+    app.toggle(key="run.connection.reuse").set_value(True).run()
+    app.button(key="run.start").click().run()
+    sound(app)
+    assert [asked["reuse_replies"] for asked in started] == [False, True]
+    assert {asked["payer"] for asked in started} == {""}
+
+
+def test_a_simulated_run_takes_no_earlier_replies(visit, store, started):
+    store.save_desk("d", {"connection": {"reuse": True}})
+    visit("run", desk="d").button(key="run.start").click().run()
+    assert started[0]["reuse_replies"] is False
+
+
+@pytest.fixture
+def owners(monkeypatch):
+    """A shared playground whose owner pays half a dollar a day for each visitor."""
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    monkeypatch.setenv("PLAYGROUND_KEY_BUDGET", "0.5")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
+
+
+def test_the_owner_pays_for_a_visitor_without_a_key_and_the_form_says_how_much_is_left(owners, store, choose, started):
+    app = choose("live")
+    sound(app)
+    assert r"pays up to \$0.50 a day for you; \$0.50 left" in markup(app) and CANARY not in everything(app)
+    app.button(key="run.start").click().run()
+    assert started[0]["payer"] == "owner"
+
+
+def test_with_a_key_of_ones_own_the_owner_does_not_pay(owners, store, choose, started):
+    app = choose("live")
+    app.text_input(key="run.connection.key").set_value("sk-ant-mine").run()
+    app.button(key="run.start").click().run()
+    assert started[0]["payer"] == ""
+
+
+def test_what_is_spent_is_not_offered_again(owners, store, choose):
+    app = choose("live")
+    store.spend(app.session_state["desk_id"], time.time(), 0.19)
+    assert r"\$0.31 left" in markup(app.run())
+    store.spend(app.session_state["desk_id"], time.time(), 0.31)
+    assert app.run().button(key="run.start").disabled
+    assert "Your share of this playground's key is used for today." in literal(app)
+
+
+@pytest.mark.parametrize("missing", ["PLAYGROUND_KEY_BUDGET", "ANTHROPIC_API_KEY"])
+def test_without_a_budget_or_a_key_nothing_of_the_owners_is_offered(owners, monkeypatch, choose, missing):
+    monkeypatch.delenv(missing)
+    app = choose("live")
+    assert app.button(key="run.start").disabled and "owner pays" not in everything(app)
+
+
+def test_alone_the_budget_means_nothing(monkeypatch, choose):
+    monkeypatch.setenv("PLAYGROUND_KEY_BUDGET", "0.5")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
+    app = choose("live")
+    assert app.button(key="run.start").disabled and "owner pays" not in everything(app)
+
+
+def test_where_the_owner_lists_addresses_one_of_them_is_chosen(monkeypatch, choose):
+    monkeypatch.setenv("PLAYGROUND_SHARED", "1")
+    monkeypatch.setenv("PLAYGROUND_BASE_URLS", "http://10.0.0.7:8000/v1, https://llm.example.org")
+    app = choose("server")
+    sound(app)
+    assert app.selectbox(key="run.connection.base_url").options == ["http://10.0.0.7:8000", "https://llm.example.org"]
+    assert not app.button(key="run.start").disabled
+
+
+def test_the_address_and_the_toggle_are_still_there_in_a_new_session_a_key_is_not(choose, visit, store):
+    app = choose("server")
+    app.text_input(key="run.connection.base_url").set_value("localhost:8000").run()
+    app.text_input(key="run.connection.server_key").set_value(CANARY).run()
+    app.toggle(key="run.connection.reuse").set_value(True).run()
+    again = visit("run")
+    assert again.radio(key="run.connection.kind").value == "server"
+    assert again.text_input(key="run.connection.base_url").value == "localhost:8000"
+    assert again.toggle(key="run.connection.reuse").value is True
+    assert again.text_input(key="run.connection.server_key").value == "", "a key stays with the session that typed it"
+    assert CANARY not in str(store.load_desk(again.session_state["desk_id"]))
+
+
+def test_an_address_that_holds_a_password_is_not_kept(choose, visit, store):
+    app = choose("server")
+    app.text_input(key="run.connection.base_url").set_value("http://me:hunter2@localhost").run()
+    assert "hunter2" not in str(store.load_desk(app.session_state["desk_id"]))
+
+
+def test_what_needs_a_key_is_not_chosen_in_a_new_session(choose, visit):
+    app = choose("live")
+    app.text_input(key="run.connection.key").set_value(CANARY).run()
+    assert visit("run").radio(key="run.connection.kind").value == "simulated"

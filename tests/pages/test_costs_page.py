@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import threading
 import time
 from dataclasses import replace
@@ -14,7 +12,7 @@ import seeds
 from reading import everything, literal, markup, sound
 
 from lib.runs.store import CallRow
-from lib.ui import cost_words, downloads
+from lib.ui import cost_words
 from lib.usage import what_if
 from lib.usage.prices import prices_for
 
@@ -242,18 +240,3 @@ def test_prices_that_another_hand_left_on_the_desk_do_no_harm(visit, store, samp
     seeds.add_run(store, sample.tickets, sample.id, "agent")
     priced_by_hand(store, **{"claude-haiku-5-5": {"input": "=1+1", "output": -5.0}, "m": "free"})
     sound(settled(visit("costs", desk="mine")))
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-def test_text_in_a_file_is_never_a_formula_and_numbers_stay_numbers():
-    rows = [{"name": text, "amount": -1.5} for text in ("=HYPERLINK(1)", "+1", "-1", "@x", "\t=1", " =1", "plain")]
-    told = list(csv.DictReader(io.StringIO(downloads.as_csv(rows).decode("utf-8-sig"))))
-    assert [row["name"] for row in told] == ["'=HYPERLINK(1)", "'+1", "'-1", "'@x", "'\t=1", "' =1", "plain"]
-    assert {row["amount"] for row in told} == {"-1.5"}
-
-
-def test_a_file_has_every_column_and_leaves_unknown_cells_empty():
-    told = downloads.as_csv([{"a": 1}, {"a": None, "b": "ü\x00"}]).decode("utf-8-sig")
-    assert told.splitlines() == ["a,b", "1,", ",ü␀"]

@@ -8,7 +8,7 @@ import pytest
 import seeds
 from reading import everything, literal, markup, sound
 
-PAGES = ("start", "data", "design", "run", "costs")
+PAGES = ("start", "data", "design", "run", "costs", "history")
 TABS = ("Answer", "Calls", "Timeline", "Checks", "Prompts & tools")
 
 

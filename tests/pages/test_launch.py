@@ -47,12 +47,11 @@ def test_the_question_goes_away_with_its_reason(visit, store, monkeypatch):
     assert "Send them all?" not in markup(app.run())
 
 
-def test_a_run_whose_data_is_gone_says_so_when_resumed(visit, store, sample):
-    seeds.add_run(store, sample.tickets, "gone", "agent", status="failed")
+def test_a_run_whose_data_are_gone_says_so_and_cannot_be_resumed(visit, store, sample):
+    seeds.add_run(store, sample.tickets, "gone", "agent", status="failed", error="529 overloaded")
     app = visit("run", "g1")
-    app.button(key="run.resume.agent").click().run()
-    sound(app)
-    assert "Data set gone is not in the run store" in literal(app)
+    assert app.button(key="run.resume.agent").disabled
+    assert "529 overloaded Its data are gone from the store, so it cannot go on." in literal(app)
 
 
 @pytest.mark.parametrize("source", ["live", "server"])

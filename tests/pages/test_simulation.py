@@ -189,4 +189,4 @@ def test_a_run_is_resumed_under_the_conditions_of_now(visit, store, sample, monk
     seeds.add_run(store, sample.tickets, sample.id, "agent", status="stopped", conditions="50 % overloaded")
     app = set_percent(visit("run", "g1"), "slow", 10.0)
     app.button(key="run.resume.agent").click().run()
-    assert asked[0][-1] == "10 % slow"
+    assert asked[0][3] == "10 % slow"
