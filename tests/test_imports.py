@@ -17,7 +17,7 @@ TIERS = (
     ("lib.ui", 1),
     ("lib.runs.store", 4), ("lib.runs.schema", 4), ("lib.runs.conversations", 4),
     ("lib.task", 2), ("lib.evaluation", 2), ("lib.runs", 2), ("lib.charts", 2), ("lib.design", 2),
-    ("lib.charts_costs", 2),
+    ("lib.charts_costs", 2), ("lib.exports", 2),
     ("lib.agent", 3), ("lib.prompt_map", 3), ("lib.replies", 3), ("lib.tool_results", 3), ("lib.client", 3),
     ("lib.usage.what_if", 2),
     ("lib.usage", 4), ("lib.simulated", 4), ("lib.tickets", 4), ("lib.catalog", 4),
@@ -25,7 +25,7 @@ TIERS = (
     ("lib.stop_reasons", 5),
 )
 SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "lib").rglob("*.py")])
-HEAVY = ("anthropic", "altair", "tiktoken", "pandas", "genai_prices", "jsonschema", "httpx2")
+HEAVY = ("anthropic", "altair", "xlsxwriter", "tiktoken", "pandas", "genai_prices", "jsonschema", "httpx2")
 
 
 def module_of(path: Path) -> str:

@@ -25,7 +25,7 @@ from streamlit.testing.v1 import AppTest  # noqa: E402
 from lib.tickets import Ticket, TicketSet  # noqa: E402
 from lib.ui import state  # noqa: E402
 
-PAGES = ("start", "data", "design", "run", "costs")
+PAGES = ("start", "data", "design", "run", "costs", "history")
 RERUNS = 7
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -27,6 +27,9 @@ SPEED = "40"        # simulated seconds per real one: slow enough to see a run w
 def chromium():
     with open_chromium() as browser:
         yield browser
+
+
+expect.set_options(timeout=20_000)      # milliseconds: other tests may keep the machine busy
 
 
 @contextmanager
@@ -47,26 +50,57 @@ def address(tmp_path):
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """The address of a playground that was just started, as soon as it answers; its store and log are in `folder`."""
+def serve(folder: Path, **environment: str) -> Iterator[str]:
+    """The address of a playground that was just started, as soon as it answers; its store and log are in `folder`.
+
+    What the server says must hold no traceback."""
+    server = Server(folder, **environment)
+    try:
+        server.start()
+        yield server.address
+    finally:
+        server.end()
+    assert "Traceback" not in server.told(), server.told()
+
+
+class Server:
+    """A playground in a process of its own, that may be killed and started again at the same address."""
+
+    def __init__(self, folder: Path, **environment: str):
+        self.store = folder / "runs.sqlite"
+        self._log = folder / "server.log"
+        self._port = _free_port()
+        self.address = f"http://localhost:{self._port}"
+        self._environment = {name: value for name, value in os.environ.items()
+                             if not name.startswith(("ANTHROPIC_", "PLAYGROUND_"))}
+        self._environment |= {"PLAYGROUND_STORE": str(self.store), "PLAYGROUND_SPEED": SPEED} | environment
+
+    def start(self, **environment: str) -> None:
+        self._environment |= environment
+        with open(self._log, "a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true",
+                 f"--server.port={self._port}", "--server.fileWatcherType=none"],
+                cwd=ROOT, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
+        _wait_until_it_answers(f"{self.address}/_stcore/health", self._process)
+
+    def kill(self) -> None:
+        """As a power cut does: nothing can be tidied up."""
+        self._process.kill()
+        self._process.wait(20)
+
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    def told(self) -> str:
+        return self._log.read_text()
+
+
+def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("ANTHROPIC_", "PLAYGROUND_"))}
-    environment |= {"PLAYGROUND_STORE": str(folder / "runs.sqlite"), "PLAYGROUND_SPEED": SPEED}
-    with open(folder / "server.log", "w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}",
-             "--server.fileWatcherType=none"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        _wait_until_it_answers(f"http://localhost:{port}/_stcore/health", server)
-        yield f"http://localhost:{port}"
-    finally:
-        server.terminate()
-        server.wait(20)
-    told = (folder / "server.log").read_text()
-    assert "Traceback" not in told, told
+        return probe.getsockname()[1]
 
 
 @pytest.fixture
