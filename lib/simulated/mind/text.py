@@ -152,7 +152,7 @@ def sentences(subject: str, body: str) -> list[Sentence]:
         now = clause.numbers
         spoken = clause.words
         if now.any:
-            spoken += _figures(clause.text, now, before, amounts)
+            spoken += _figures(now, before, amounts)
             amounts = (amounts + now.amounts)[-_AMOUNTS_KEPT:]
         found.append(Sentence(clause.text, spoken, weight * (1 - 0.25 * i / len(told))))
         before = now
@@ -177,21 +177,30 @@ class _Numbers:
     any: bool
     times: tuple[int, ...]      # of day, in minutes
     amounts: tuple[str, ...]    # of money, digits only
+    bare_hour_apart: bool       # "8 instead of 9"
+    alone: tuple[str, ...]      # what they show whatever else is told
 
     @staticmethod
     def of(text: str) -> _Numbers:
-        return _Numbers(True, _times(text), _amounts(text)) if _FIGURE.search(text) else _NO_NUMBERS
+        if not _FIGURE.search(text):
+            return _NO_NUMBERS
+        return _Numbers(True, _times(text), _amounts(text), _bare_hour_apart(text), _figures_alone(text))
 
 
-_NO_NUMBERS = _Numbers(False, (), ())
+_NO_NUMBERS = _Numbers(False, (), (), False, ())
 
 
-def _figures(text: str, now: _Numbers, before: _Numbers, earlier: tuple[str, ...]) -> tuple[str, ...]:
+def _figures(now: _Numbers, before: _Numbers, earlier: tuple[str, ...]) -> tuple[str, ...]:
     """What the numbers of a sentence show: on their own, against the sentence before, against all earlier amounts."""
     return tuple(name for name, shown in (
-        ("#hour_apart", _hour_apart(now.times, before.times) or _bare_hour_apart(text)),
+        ("#hour_apart", _hour_apart(now.times, before.times) or now.bare_hour_apart),
         ("#same_amount", _repeats(now.amounts, before.amounts)),
         ("#double_amount", _doubles(now.amounts, earlier)),
+    ) if shown) + now.alone
+
+
+def _figures_alone(text: str) -> tuple[str, ...]:
+    return tuple(name for name, shown in (
         ("#some_of", " of " in text and bool(_SOME_OF.search(text))),
         ("#day", bool(_DAY.search(text))),
         ("#round", "000" in text and bool(_ROUND.search(text))),
@@ -259,8 +268,8 @@ def _told(body: str) -> Iterator[tuple[_Clause, float]]:
 
 
 def _read(piece: str) -> tuple[bool, tuple[_Clause, ...]]:
-    """Whether a sentence begins an aside, and its clauses."""
-    return _is_aside(piece), tuple(_clauses(piece))
+    """Whether a sentence begins an aside, and its clauses: none where there is no word."""
+    return (_is_aside(piece), tuple(_clauses(piece))) if _WORD.search(piece) else (False, ())
 
 
 _read_once = lru_cache(maxsize=_KEPT)(_read)    # one label reads its ticket several times, and tickets share sentences
@@ -274,17 +283,13 @@ def _is_aside(text: str) -> bool:
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
-    """Its sentences, with their closing mark; those without a word are left out."""
+    """Its sentences, with their closing mark."""
     start = 0
     for end in _SENTENCE_END.finditer(paragraph):
-        yield from _with_words(paragraph[start:end.start() + (end[0][0] not in ", \t\n")])
+        at = end.start()
+        yield paragraph[start:at + (paragraph[at] not in ", \t\n")].strip()
         start = end.end()
-    yield from _with_words(paragraph[start:])
-
-
-def _with_words(piece: str) -> Iterator[str]:
-    if _WORD.search(piece):
-        yield piece.strip()
+    yield paragraph[start:].strip()
 
 
 def _clauses(text: str) -> Iterator[_Clause]:

@@ -89,8 +89,13 @@ def topics(told: Sequence[Sentence], is_fault: Callable[[str], object]) -> dict[
             for k, score in scores.items()}
 
 
-def mentions(spoken: Sequence[str], is_fault: Callable[[str], object]) -> Iterator[Mention]:
+@lru_cache(maxsize=4_096)
+def mentions(spoken: tuple[str, ...], is_fault: Callable[[str], object]) -> tuple[Mention, ...]:
     """Everything in a sentence that can be a thing."""
+    return tuple(_mentions(spoken, is_fault))
+
+
+def _mentions(spoken: Sequence[str], is_fault: Callable[[str], object]) -> Iterator[Mention]:
     run: list[str] = []
     for i, word in enumerate((*spoken, "")):
         sure = i > 0 and (spoken[i - 1] in _DETERMINERS or bool(run) and spoken[i - 1].endswith("ing"))
