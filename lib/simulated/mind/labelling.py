@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from lib.remember import remembered
 from lib.simulated.mind.lexicon import CONCEPTS
 from lib.simulated.mind.own_words import VAGUE, fault_of, own_words
 from lib.simulated.mind.text import Sentence, pick, sentences, words
@@ -258,7 +259,7 @@ def _index() -> _Index:
     return _Index()
 
 
-@lru_cache(maxsize=4_096)
+@remembered(kept=4_096, longest=100)
 def _met(spoken: tuple[str, ...]) -> _Met:
     return _index().met(spoken)
 

@@ -6,16 +6,16 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from itertools import combinations, pairwise
 from typing import NamedTuple
+
+from lib.remember import remembered
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _BARE_WORD = re.compile(r"[^\W_]+")     # twice as fast where no apostrophe is
 _READ = 20_000              # characters of a body that are read; no run of white space or digits may take for ever
 _TOLD_BY = 200              # characters of a line that tell what part of a mail it is
-_KEPT, _LONGEST_KEPT = 4_096, 500       # sentences whose reading is remembered, and how many characters those may have
 _PARAGRAPH_END = re.compile(r"\n\s{0,40}\n")
 _CLAUSE_END = re.compile(r"(?<=,)\s+(?=\S+\s+\S+\s+\S+)")
 _SENTENCE_END = re.compile(             # begins with a set of characters, so that most places are passed over at once
@@ -258,7 +258,7 @@ def _told(body: str) -> Iterator[tuple[_Clause, float]]:
         for paragraph in _PARAGRAPH_END.split(part):
             aside = False
             for piece in _pieces(paragraph):
-                is_aside, clauses = _read_once(piece) if len(piece) <= _LONGEST_KEPT else _read(piece)
+                is_aside, clauses = _read(piece)
                 aside = aside or is_aside
                 for clause in clauses:
                     told = weight * (0.3 if aside else 1.0)
@@ -267,12 +267,10 @@ def _told(body: str) -> Iterator[tuple[_Clause, float]]:
                     yield clause, told
 
 
+@remembered(kept=4_096, longest=500)    # one label reads its ticket several times, and tickets share sentences
 def _read(piece: str) -> tuple[bool, tuple[_Clause, ...]]:
     """Whether a sentence begins an aside, and its clauses: none where there is no word."""
     return (_is_aside(piece), tuple(_clauses(piece))) if _WORD.search(piece) else (False, ())
-
-
-_read_once = lru_cache(maxsize=_KEPT)(_read)    # one label reads its ticket several times, and tickets share sentences
 
 
 def _is_aside(text: str) -> bool:

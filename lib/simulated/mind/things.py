@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from lib.remember import remembered
 from lib.simulated.mind.text import Sentence, words
 
 _LETTERS = 24               # of a noun that a label keeps
@@ -89,7 +90,7 @@ def topics(told: Sequence[Sentence], is_fault: Callable[[str], object]) -> dict[
             for k, score in scores.items()}
 
 
-@lru_cache(maxsize=4_096)
+@remembered(kept=4_096, longest=100)
 def mentions(spoken: tuple[str, ...], is_fault: Callable[[str], object]) -> tuple[Mention, ...]:
     """Everything in a sentence that can be a thing."""
     return tuple(_mentions(spoken, is_fault))
