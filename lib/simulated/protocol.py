@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -237,8 +238,13 @@ def _luck(request: dict[str, Any]) -> str:
 
 def new_id(kind: str, seed: str) -> str:
     """`msg_01…` and the like: 22 letters and digits made from a hash in hex."""
+    return f"{kind}_01{_letters(seed)}"
+
+
+@lru_cache(maxsize=64)      # a reply and its request have the same
+def _letters(seed: str) -> str:
     number, letters = int(seed, 16), ""
     while len(letters) < 22:
         number, digit = divmod(number, 58)
         letters += _BASE58[digit]
-    return f"{kind}_01{letters}"
+    return letters

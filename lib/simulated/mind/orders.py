@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from lib.remember import remembered
 from lib.simulated.mind.own_words import NOTHING_TOLD
 
 _LONGEST = 20_000           # characters of a ticket in which orders are looked for
@@ -27,10 +28,8 @@ class _Order(NamedTuple):
     verbs: tuple[str, ...]      # and one of these
     pattern: re.Pattern[str]
 
-    def found_in(self, text: str, lower: str) -> re.Match[str] | None:
-        if not any(map(lower.__contains__, self.hints)) or not any(map(lower.__contains__, self.verbs)):
-            return None
-        return self.pattern.search(text)
+    def may_be_in(self, lower: str) -> bool:
+        return any(map(lower.__contains__, self.hints)) and any(map(lower.__contains__, self.verbs))
 
 
 def _order(hints: str, *parts: str, verbs: str = "") -> _Order:
@@ -87,9 +86,15 @@ def order_in(text: str) -> str:
     """What a text tells its reader to answer, "" where it gives no orders. An order that names no answer makes a reader
     who obeys forget the ticket."""
     text = text[:_LONGEST]
-    lower = text.lower()
-    starts = [found.start() for order in _ORDERS if (found := order.found_in(text, lower))]
+    likely = {order for sentence in text.lower().split(". ") for order in _likely(sentence)}
+    starts = [found.start() for order in likely if (found := order.pattern.search(text))]
     return _answer(text[min(starts):min(starts) + _FAR]) if starts else ""
+
+
+@remembered(kept=4_096, longest=500)
+def _likely(sentence: str) -> tuple[_Order, ...]:
+    """Kinds of order that a sentence in lower case may give. No hint reaches over its end; some begin with a blank."""
+    return tuple(order for order in _ORDERS if order.may_be_in(f" {sentence}"))
 
 
 def _answer(told: str) -> str:
