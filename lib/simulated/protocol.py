@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from lib.models import model
+from lib.remember import known
 from lib.simulated import faults
 from lib.simulated.faults import Fault
 from lib.simulated.latency import SPEEDS, timing
@@ -27,6 +28,7 @@ from lib.usage.tokens import CountedRequest, blocks_of, estimate_reply, estimate
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _REFUSAL_SECONDS = 0.2
+_LONG = 3                   # messages from which on a request is a conversation that has come before in part
 _ONE_SPEED = {"claude-opus-4-6": "standard"}        # takes the parameter and goes on as before
 
 
@@ -49,7 +51,7 @@ def handle(request: Any, headers: Mapping[str, str] | None = None, method: str =
     this request and nothing after it.
     """
     seed = seed_of(request, path)
-    request = CountedRequest(request) if isinstance(request, dict) else request
+    request = _as_known(request) if isinstance(request, dict) else request
     problem = refusal(request, headers, method, path)
     if problem:
         return refused(problem, seed)
@@ -58,6 +60,13 @@ def handle(request: Any, headers: Mapping[str, str] | None = None, method: str =
     if room is None:
         return _admitted(request, {}, seed, _empty_room(), 0.0, at_once)
     return _admitted(request, headers or {}, seed, room, room.now() if at is None else at, at_once)
+
+
+def _as_known(request: dict[str, Any]) -> CountedRequest:
+    messages = request.get("messages")
+    if not isinstance(messages, list) or len(messages) < _LONG:
+        return CountedRequest(request)
+    return CountedRequest({**request, "messages": [known(m) if isinstance(m, dict) else m for m in messages]})
 
 
 def not_json(reason: str) -> Reply:

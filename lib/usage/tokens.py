@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from lib.models import TOKEN_FACTOR
-from lib.remember import remembered
+from lib.remember import once, remembered
 from lib.usage.calibration import overheads
 
 # How o200k splits text before merging bytes, as tiktoken 0.14 declares it in tiktoken_ext/openai_public.py.
@@ -156,8 +156,12 @@ def _parts(request: Mapping[str, Any], count: _Count) -> Iterator[tuple[bool, _T
     yield False, (0, overheads.thinking(name, (request.get("thinking") or {}).get("type")))
     for message in request.get("messages", []):
         yield False, (0, overheads.MESSAGE)
-        for block in blocks_of(message.get("content", "")):
-            yield True, _count_block(block, count)
+        for tokens in once(_count_message, message, count):
+            yield True, tokens
+
+
+def _count_message(message: Mapping[str, Any], count: _Count) -> tuple[_Tokens, ...]:
+    return tuple(_count_block(block, count) for block in blocks_of(message.get("content", "")))
 
 
 def _type(block: Any) -> str:
