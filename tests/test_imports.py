@@ -22,7 +22,7 @@ TIERS = (
     ("lib.usage.what_if", 2),
     ("lib.usage", 4), ("lib.simulated", 4), ("lib.tickets", 4), ("lib.catalog", 4),
     ("lib.settings", 5), ("lib.errors", 5), ("lib.models", 5), ("lib.messages", 5), ("lib.phrases", 5),
-    ("lib.stop_reasons", 5),
+    ("lib.stop_reasons", 5), ("lib.remember", 5),
 )
 SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "lib").rglob("*.py")])
 HEAVY = ("anthropic", "altair", "xlsxwriter", "tiktoken", "pandas", "genai_prices", "jsonschema", "httpx2")

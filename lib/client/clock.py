@@ -23,6 +23,7 @@ class Clock:
 
     def sleep(self, seconds: float, stop: threading.Event | None = None) -> bool:
         """Waits for `seconds` of this clock, or until `stop` is set. Returns whether `stop` is set."""
-        stop = stop or threading.Event()
         real = seconds / self.scale if self.scale else 0.0
-        return stop.wait(max(0.0, real))
+        if real <= 0 and stop is None:
+            return False
+        return (stop or threading.Event()).wait(max(0.0, real))

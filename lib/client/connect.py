@@ -142,13 +142,10 @@ def _sender(sdk: Any, endpoint: Endpoint, settings: Settings) -> LayeredClient:
 def _sdk(endpoint: Endpoint, clock: Clock, transport: Any) -> Any:
     import anthropic
 
-    # A proxy from the environment is for the outside world; a request to this machine stays on it.
-    wire = {"transport": transport} if transport else {"trust_env": not urls.is_loopback(endpoint.address)}
     sdk = anthropic.Anthropic(
         api_key=endpoint.key,
         base_url=endpoint.address,
-        http_client=anthropic.DefaultHttpxClient(follow_redirects=False,
-                                                 event_hooks={"response": [translate.without_key(endpoint)]}, **wire),
+        http_client=_in_process(transport) if transport else _over_the_network(endpoint),
         max_retries=RETRIES,
         middleware=[_leave_busy_servers_to_the_pause, *([_retries_on(clock), _tell_when] if transport else []),
                     _note_attempt],
@@ -157,6 +154,20 @@ def _sdk(endpoint: Endpoint, clock: Clock, transport: Any) -> Any:
     # The constructor adds ANTHROPIC_CUSTOM_HEADERS, which may hold the key of another host.
     sdk._custom_headers = {} if endpoint.key else {"Authorization": anthropic.Omit()}
     return sdk
+
+
+def _over_the_network(endpoint: Endpoint) -> Any:
+    """A proxy from the environment is for the outside world; a request to this machine stays on it."""
+    import anthropic
+
+    return anthropic.DefaultHttpxClient(follow_redirects=False, trust_env=not urls.is_loopback(endpoint.address),
+                                        event_hooks={"response": [translate.without_key(endpoint)]})
+
+
+def _in_process(transport: Any) -> Any:
+    from lib.simulated.transport import InProcessClient
+
+    return InProcessClient(transport)
 
 
 def _note_attempt(request: Any, call_next: Any) -> Any:

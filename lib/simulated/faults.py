@@ -57,7 +57,7 @@ def too_many(limit: str, model: str, retry_after: int) -> Fault:
 def slowness(conditions: Conditions, headers: Mapping[str, str], seed: str) -> float:
     """How many times its usual seconds a request takes."""
     asked = headers.get(HEADER)
-    slow = asked == "slow" if asked else _chance("slow", conditions.seed, seed) < conditions.slow
+    slow = asked == "slow" if asked else conditions.slow and _chance("slow", conditions.seed, seed) < conditions.slow
     return SLOW_TIMES if slow else 1.0
 
 

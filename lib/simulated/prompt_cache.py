@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from lib.models import model
+from lib.remember import once
 from lib.simulated.thinking import effort_of
 from lib.usage.tokens import Measured, blocks_of
 
@@ -107,39 +108,55 @@ def prompt_of(request: Mapping[str, Any], measured: Measured) -> Prompt:
     """The request's prompt; without any mark only its size, which is all that is needed then."""
     if not _is_marked(request):
         return Prompt(measured.total)
-    rows = list(_rows(request))
+    levels = _levels(request)
     shortest = model(request["model"]).cache_minimum
-    marks = [(i, life) for i, life in enumerate(_lives(request, rows)) if life and measured.tokens[i] >= shortest]
-    return Prompt(measured.total, _keys(request, rows), measured.tokens, tuple(marks))
+    lives = _lives(request, [block for blocks in levels for block in blocks])
+    marks = [(i, life) for i, life in enumerate(lives) if life and measured.tokens[i] >= shortest]
+    return Prompt(measured.total, _keys(request, levels), measured.tokens, tuple(marks))
 
 
-class _Row(NamedTuple):
-    level: int          # of _TOOLS, _SYSTEM, _MESSAGES
-    role: str
-    block: Mapping[str, Any]
+class _Block(NamedTuple):
+    """What the cache needs to know of a block."""
+
+    digest: bytes       # of all that it says, and who says it
+    life: str           # that its mark asks for, "" without one
+    carries: bool       # a mark on the request may stand for one on it
 
 
 _TOOLS, _SYSTEM, _MESSAGES = range(3)
 
 
-def _rows(request: Mapping[str, Any]) -> Iterator[_Row]:
-    """The blocks in the order of the prompt, one by one as `measure` counts them."""
-    yield from (_Row(_TOOLS, "", tool) for tool in request.get("tools") or [])
-    yield from (_Row(_SYSTEM, "", block) for block in blocks_of(request.get("system") or ""))
-    for message in request["messages"]:
-        yield from (_Row(_MESSAGES, message["role"], block) for block in blocks_of(message["content"]))
+def _levels(request: Mapping[str, Any]) -> list[list[_Block]]:
+    """The blocks in the order of the prompt, one by one as `measure` counts them: of tools, system, messages."""
+    return [[_block("", tool) for tool in request.get("tools") or []],
+            [_block("", block) for block in blocks_of(request.get("system") or "")],
+            [block for message in request["messages"] for block in once(_blocks_in, message)]]
+
+
+def _blocks_in(message: Mapping[str, Any]) -> tuple[_Block, ...]:
+    return tuple(_block(message["role"], block) for block in blocks_of(message["content"]))
+
+
+def _block(role: str, block: Mapping[str, Any]) -> _Block:
+    return _Block(_mixed(b"", role, _unmarked(block)), _life(block), can_carry_a_mark(block))
 
 
 def _is_marked(request: Mapping[str, Any]) -> bool:
-    return bool(request.get("cache_control")) or any(_life(row.block) for row in _rows(request))
+    before = (*(request.get("tools") or ()), *blocks_of(request.get("system") or ""))
+    return bool(request.get("cache_control")) or any(map(_life, before)) or any(
+        once(_holds_a_mark, message) for message in request["messages"])
 
 
-def _lives(request: Mapping[str, Any], rows: Sequence[_Row]) -> list[str]:
+def _holds_a_mark(message: Mapping[str, Any]) -> bool:
+    return any(map(_life, blocks_of(message["content"])))
+
+
+def _lives(request: Mapping[str, Any], blocks: Sequence[_Block]) -> list[str]:
     """For each block the time to live of its mark, "" without one. A mark on the request goes to the last block that
     can carry one."""
-    lives = [_life(row.block) for row in rows]
+    lives = [block.life for block in blocks]
     if automatic := request.get("cache_control"):
-        last = next((i for i in range(len(rows) - 1, -1, -1) if can_carry_a_mark(rows[i].block)), None)
+        last = next((i for i in range(len(blocks) - 1, -1, -1) if blocks[i].carries), None)
         if last is not None:
             lives[last] = lives[last] or _ttl(automatic)
     return lives
@@ -168,16 +185,15 @@ def can_carry_a_mark(block: Mapping[str, Any]) -> bool:
 # --- what makes an entry useless -------------------------------------------------------------------------------------
 
 
-def _keys(request: Mapping[str, Any], rows: Sequence[_Row]) -> list[bytes]:
+def _keys(request: Mapping[str, Any], levels: Sequence[Sequence[_Block]]) -> list[bytes]:
     """A hash for each block and all before it. The settings of a level stand before its blocks, so a change of them
     reaches this level and those after it."""
-    keys, key, level = [], b"", -1
-    for row in rows:
-        while level < row.level:
-            level += 1
-            key = _mixed(key, _settings(level, request))
-        key = _mixed(key, row.role, _unmarked(row.block))
-        keys.append(key)
+    keys, key = [], b""
+    for level, blocks in enumerate(levels):
+        key = _mixed(key, _settings(level, request))
+        for block in blocks:
+            key = blake2b(key + block.digest, digest_size=16).digest()
+            keys.append(key)
     return keys
 
 
@@ -191,20 +207,27 @@ def _settings(level: int, request: Mapping[str, Any]) -> list[Any]:
 
 
 def _uses_citations(request: Mapping[str, Any]) -> bool:
-    return any((block.get("citations") or {}).get("enabled") for block in _content(request)
+    return any(once(_cites, message) for message in request["messages"])
+
+
+def _cites(message: Mapping[str, Any]) -> bool:
+    return any((block.get("citations") or {}).get("enabled") for block in _content(message)
                if isinstance(block.get("citations"), dict))
 
 
 def _holds_images(request: Mapping[str, Any]) -> bool:
-    return any(block.get("type") == "image" for block in _content(request))
+    return any(once(_shows, message) for message in request["messages"])
 
 
-def _content(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for message in request["messages"]:
-        for block in blocks_of(message["content"]):
-            yield block
-            if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
-                yield from block["content"]
+def _shows(message: Mapping[str, Any]) -> bool:
+    return any(block.get("type") == "image" for block in _content(message))
+
+
+def _content(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for block in blocks_of(message["content"]):
+        yield block
+        if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
+            yield from block["content"]
 
 
 def _unmarked(block: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 from lib.models import model
+from lib.remember import known
 from lib.simulated import faults
 from lib.simulated.faults import Fault
 from lib.simulated.latency import SPEEDS, timing
@@ -26,6 +28,7 @@ from lib.usage.tokens import CountedRequest, blocks_of, estimate_reply, estimate
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _REFUSAL_SECONDS = 0.2
+_LONG = 3                   # messages from which on a request is a conversation that has come before in part
 _ONE_SPEED = {"claude-opus-4-6": "standard"}        # takes the parameter and goes on as before
 
 
@@ -48,7 +51,7 @@ def handle(request: Any, headers: Mapping[str, str] | None = None, method: str =
     this request and nothing after it.
     """
     seed = seed_of(request, path)
-    request = CountedRequest(request) if isinstance(request, dict) else request
+    request = _as_known(request) if isinstance(request, dict) else request
     problem = refusal(request, headers, method, path)
     if problem:
         return refused(problem, seed)
@@ -57,6 +60,13 @@ def handle(request: Any, headers: Mapping[str, str] | None = None, method: str =
     if room is None:
         return _admitted(request, {}, seed, _empty_room(), 0.0, at_once)
     return _admitted(request, headers or {}, seed, room, room.now() if at is None else at, at_once)
+
+
+def _as_known(request: dict[str, Any]) -> CountedRequest:
+    messages = request.get("messages")
+    if not isinstance(messages, list) or len(messages) < _LONG:
+        return CountedRequest(request)
+    return CountedRequest({**request, "messages": [known(m) if isinstance(m, dict) else m for m in messages]})
 
 
 def not_json(reason: str) -> Reply:
@@ -237,8 +247,13 @@ def _luck(request: dict[str, Any]) -> str:
 
 def new_id(kind: str, seed: str) -> str:
     """`msg_01…` and the like: 22 letters and digits made from a hash in hex."""
+    return f"{kind}_01{_letters(seed)}"
+
+
+@lru_cache(maxsize=64)      # a reply and its request have the same
+def _letters(seed: str) -> str:
     number, letters = int(seed, 16), ""
     while len(letters) < 22:
         number, digit = divmod(number, 58)
         letters += _BASE58[digit]
-    return f"{kind}_01{letters}"
+    return letters

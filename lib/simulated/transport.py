@@ -38,14 +38,40 @@ class SimulatedTransport(httpx2.BaseTransport):
         if sent.is_stream:
             return httpx2.Response(sent.status, headers=sent.headers, request=request,
                                    stream=_Stream(self._parts(sent, started)))
-        told = {**sent.headers, "simulated-seconds": f"{sent.seconds:.3f}"}
-        return httpx2.Response(sent.status, headers=told, content=b"".join(self._parts(sent, started)),
-                               request=request)
+        body = b"".join(self._parts(sent, started))
+        told = {**sent.headers, "simulated-seconds": f"{sent.seconds:.3f}", "Content-Length": str(len(body))}
+        return httpx2.Response(sent.status, headers=told, stream=httpx2.ByteStream(body), request=request)
 
     def _parts(self, sent: Answer, started: float) -> Iterator[bytes]:
         for seconds, part in sent.parts:
             self._sleep(max(0.0, seconds - (self._now() - started)))
             yield part
+
+
+class InProcessClient(httpx2.Client):
+    """A client for such a transport alone: without the proxies, logins, cookies and redirects of a network, whose care
+    takes longer than many an answer of the simulation."""
+
+    def __init__(self, transport: httpx2.BaseTransport):
+        super().__init__(transport=transport, trust_env=False)
+        self._wire = transport
+
+    def build_request(self, method: str, url: httpx2.URL | str, *, content: Any = None, params: Any = None,
+                      headers: Any = None, timeout: Any = None, **more: Any) -> httpx2.Request:
+        """Of a request to a whole URL with a body that is ready to be sent, as the SDK makes them."""
+        if more.get("files") or more.get("data"):
+            return super().build_request(method, url, params=params, headers=headers, timeout=timeout, **more)
+        return httpx2.Request(method, url, content=content, params=params, headers=headers,
+                              extensions={"timeout": httpx2.Timeout(timeout).as_dict()})
+
+    def send(self, request: httpx2.Request, *, stream: bool = False, **of_a_network: Any) -> httpx2.Response:
+        if self.is_closed:
+            raise RuntimeError("Cannot send a request, as the client has been closed.")
+        response = self._wire.handle_request(request)
+        response.request = request
+        if not stream:
+            response.read()
+        return response
 
 
 class _Stream(httpx2.SyncByteStream):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from lib.models import TOKEN_FACTOR
+from lib.remember import once, remembered
 from lib.usage.calibration import overheads
 
 # How o200k splits text before merging bytes, as tiktoken 0.14 declares it in tiktoken_ext/openai_public.py.
@@ -34,6 +36,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _KEPT_COUNTS = 50_000       # texts whose count is remembered, and as many short ones
 _SHORT = 100                # characters: such a text is looked up as it is, a longer one by its hash
 _IMAGE_TOKENS = 1_600       # an image of ordinary size; not calibrated
+_SENTENCE_END = re.compile(r"[.!?>](?:(?= [A-Za-z])|\n(?=[A-Za-z<]))")
 _PIECE = 200_000            # characters: white space in one run of half a million ends tiktoken in a panic
 _CTOK_LONGEST = 20_000      # characters, some 0.1 s; longer texts are counted by tiktoken
 CHARACTERS_A_THINKING_TOKEN = 4     # of a signature, where the thinking itself is not shown; a guess, not calibrated
@@ -126,15 +129,14 @@ _Count = Callable[[str], int]
 _Tokens = tuple[int, int]       # of text as the ruler counts it, still to be corrected by its factor; Claude tokens
 
 
-@dataclass(frozen=True)
-class _Ruler:
+class _Ruler(NamedTuple):
     count: _Count
     factor: float       # Claude tokens for each one counted
 
 
 def _ruler(model_id: str) -> _Ruler:
     claude = _claude(model_id)
-    return _Ruler(claude.count, 1.0) if claude else _Ruler(raw_count, _factor(model_id))
+    return _Ruler(claude.count, 1.0) if claude else _Ruler(_counter().count, _factor(model_id))
 
 
 def _factor(model_id: str) -> float:
@@ -154,8 +156,12 @@ def _parts(request: Mapping[str, Any], count: _Count) -> Iterator[tuple[bool, _T
     yield False, (0, overheads.thinking(name, (request.get("thinking") or {}).get("type")))
     for message in request.get("messages", []):
         yield False, (0, overheads.MESSAGE)
-        for block in blocks_of(message.get("content", "")):
-            yield True, _count_block(block, count)
+        for tokens in once(_count_message, message, count):
+            yield True, tokens
+
+
+def _count_message(message: Mapping[str, Any], count: _Count) -> tuple[_Tokens, ...]:
+    return tuple(_count_block(block, count) for block in blocks_of(message.get("content", "")))
 
 
 def _type(block: Any) -> str:
@@ -239,7 +245,22 @@ def _load_counter() -> _Counter:
         encoding = _load_encoding()
     except (ImportError, OSError, EOFError, ValueError):
         return _Counter(lambda text: -(-len(text) // 4), vocabulary=False)
-    return _Counter(lambda text: sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text)))
+
+    @remembered(kept=8_192, longest=500)
+    def count(sentence: str) -> int:
+        return sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(sentence))
+
+    return _Counter(lambda text: sum(map(count, _sentences(text))))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """subtle: o200k's _SPLIT ends a token at each of these places whatever stands around it, so a text's count is that
+    of its parts, and texts share sentences: tickets of one kind, and what is quoted from them."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield text[start:end.end()]
+        start = end.end()
+    yield text[start:]
 
 
 def _pieces(text: str) -> Iterator[str]:

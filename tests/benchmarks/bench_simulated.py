@@ -3,7 +3,7 @@
     python tests/benchmarks/bench_simulated.py
 
 Ends with exit code 1 when 40,000 label calls would take over 60 s, an agent of 200 turns over 10 s, or the work of a
-late turn over eight times what reading and writing its request as JSON takes.
+late turn over three times what reading and writing its request as JSON takes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LABELS, ALL_LABELS, THREADS = 4_000, 40_000, 16
 TURNS = 200
 READ = {"name": "read_ticket", "description": "Returns the whole text of one ticket.",
         "input_schema": {"type": "object", "properties": {"ticket_id": {"type": "string"}}, "required": ["ticket_id"]}}
-LIMITS = {"labels": 1.0, "agent": 1.0, "turns": 8.0}
+LIMITS = {"labels": 1.0, "agent": 1.0, "turns": 3.0}
 
 
 def main() -> int:

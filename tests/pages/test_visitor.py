@@ -79,6 +79,6 @@ def test_alone_another_desk_than_the_last_stays_in_the_address(visit, store):
     store.save_desk("for-the-class", {})
     store.save_desk("mine", {})
     app = visit("design", desk="for-the-class")
-    assert app.session_state["desk_id"] == "for-the-class" and app.query_params["desk"] == ["for-the-class"]
+    assert app.session_state["desk_id"] == "for-the-class" and app.query_params["desk"] == "for-the-class"
     app.switch_page("pages/run.py").run()
-    assert app.session_state["desk_id"] == "for-the-class" and app.query_params["desk"] == ["for-the-class"]
+    assert app.session_state["desk_id"] == "for-the-class" and app.query_params["desk"] == "for-the-class"

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
+from typing import NamedTuple
 
+from lib.remember import remembered
 from lib.simulated.mind.lexicon import CONCEPTS
 from lib.simulated.mind.own_words import VAGUE, fault_of, own_words
 from lib.simulated.mind.text import Sentence, pick, sentences, words
@@ -72,9 +74,9 @@ def readings(subject: str, body: str) -> Readings:
 def _has_a_word_of_its_own(told: Sequence[Sentence], concept: int) -> bool:
     """Whether the cues met say anything that few other concepts' cues hold: "card" and "rejects" alone do not tell."""
     index = _index()
-    met = [index.terms(sentence.words) for sentence in told]
+    met = [_met(sentence.words) for sentence in told]
     for i, sentence in enumerate(told):
-        cues = {cue for cue, _ in _spoken(index, met[i], met[i + 1] if i + 1 < len(told) else {})
+        cues = {cue for cue, _ in _spoken(met[i], met[i + 1] if i + 1 < len(told) else _NOTHING_MET)
                 if index.cues[cue][0] == concept}
         after = told[i + 1].words if i + 1 < len(told) else ()
         for token in index.tokens((*sentence.words, *after)) if cues else ():
@@ -219,13 +221,12 @@ class _Index:
             self.phrases[first] = (*{*self.phrases[first], second},)
         (self.prefix[term[:-1]] if term.endswith("*") else self.exact[term]).append(where)
 
-    def terms(self, spoken: Sequence[str]) -> dict[int, int]:
-        """Cue -> bits of those of its terms that are among the words."""
-        met: dict[int, int] = {}
+    def met(self, spoken: Sequence[str]) -> _Met:
+        bits: dict[int, int] = {}
         for token in self.tokens(spoken):
             for cue, bit in _places(token):
-                met[cue] = met.get(cue, 0) | bit
-        return met
+                bits[cue] = bits.get(cue, 0) | bit
+        return _Met(bits, tuple(cue for cue, found in bits.items() if found == self.whole[cue]))
 
     def places(self, token: str) -> tuple[tuple[int, int], ...]:
         """(cue, bit) of every term that the token fits, as it is or after an article: l'application, d'internet."""
@@ -243,9 +244,24 @@ class _Index:
         return dict.fromkeys(tokens)
 
 
+class _Met(NamedTuple):
+    """What words have of the lexicon's cues."""
+
+    bits: Mapping[int, int]     # cue -> bits of those of its terms that are among the words
+    whole: tuple[int, ...]      # the cues of which all terms are
+
+
+_NOTHING_MET = _Met({}, ())
+
+
 @lru_cache(maxsize=1)
 def _index() -> _Index:
     return _Index()
+
+
+@remembered(kept=4_096, longest=100)
+def _met(spoken: tuple[str, ...]) -> _Met:
+    return _index().met(spoken)
 
 
 @lru_cache(maxsize=32_768)
@@ -259,14 +275,15 @@ def _scores(told: Sequence[Sentence]) -> tuple[dict[int, float], dict[int, int]]
     A cue counts once, where it weighs most: in one sentence, or for less when its terms spread over two in a row.
     """
     index = _index()
-    met = [index.terms(sentence.words) for sentence in told]
+    met = [_met(sentence.words) for sentence in told]
     best: dict[int, float] = {}
     spoken: dict[tuple[int, int], float] = defaultdict(float)
     for i, sentence in enumerate(told):
-        for cue, share in _spoken(index, met[i], met[i + 1] if i + 1 < len(met) else {}):
+        for cue, share in _spoken(met[i], met[i + 1] if i + 1 < len(met) else _NOTHING_MET):
             concept, weight, _ = index.cues[cue]
             score = weight * (sentence.weight if share == 1 else share * min(sentence.weight, told[i + 1].weight))
-            best[cue] = max(best.get(cue, 0.0), score)
+            if score > best.get(cue, -1.0):
+                best[cue] = score
             spoken[concept, i] += score if sentence.in_body else score / 100    # quotes are taken from the body
     totals: dict[int, float] = defaultdict(float)
     for cue, score in best.items():
@@ -274,14 +291,13 @@ def _scores(told: Sequence[Sentence]) -> tuple[dict[int, float], dict[int, int]]
     return dict(totals), _loudest(spoken)
 
 
-def _spoken(index: _Index, here: Mapping[int, int], after: Mapping[int, int]) -> Iterator[tuple[int, float]]:
+def _spoken(here: _Met, after: _Met) -> Iterator[tuple[int, float]]:
     """(cue, 1) where all of its terms are in a sentence, (cue, 0.5) where the rest of them is in the one after."""
-    whole = index.whole
-    for cue, bits in here.items():
-        if bits == whole[cue]:
-            yield cue, 1
-    for cue in here.keys() & after.keys():
-        if here[cue] != whole[cue] == here[cue] | after[cue]:
+    for cue in here.whole:
+        yield cue, 1
+    whole = _index().whole
+    for cue in here.bits.keys() & after.bits.keys():
+        if here.bits[cue] != whole[cue] == here.bits[cue] | after.bits[cue]:
             yield cue, 0.5
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from lib.remember import once
 from lib.simulated.mind import notes
 from lib.simulated.mind.reading import text_of
 from lib.simulated.mind.results import Done, Seen
@@ -35,7 +36,7 @@ def remember(messages: Iterable[Mapping[str, Any]], tools: Mapping[str, Offered]
     for message in messages:
         content = message["content"]
         if message["role"] == "assistant":
-            _take_notes(memory, notes.read(text_of(content)))
+            _take_notes(memory, once(_noted, message))
         blocks = () if isinstance(content, str) else content
         calls |= {b["id"]: b for b in blocks if b.get("type") == "tool_use"}
         memory.latest = [_done(calls[b["tool_use_id"]], b, tools) for b in blocks
@@ -49,6 +50,10 @@ def remember(messages: Iterable[Mapping[str, Any]], tools: Mapping[str, Offered]
     memory.listed = len(memory.tickets)
     _take_in(memory.tickets, found.values())
     return memory
+
+
+def _noted(message: Mapping[str, Any]) -> notes.Noted:
+    return notes.read(text_of(message["content"]))
 
 
 def _done(call: Mapping[str, Any], result: Mapping[str, Any], tools: Mapping[str, Offered]) -> Done:

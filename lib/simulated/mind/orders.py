@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
+from lib.remember import remembered
 from lib.simulated.mind.own_words import NOTHING_TOLD
 
 _LONGEST = 20_000           # characters of a ticket in which orders are looked for
@@ -19,9 +21,19 @@ _TICKETS = r"(?:tickets?|messages?|requests?|cases?|e-?mails?|entries|one|anfrag
 _END = r"\"'”“»\n.!{<"       # of an answer
 
 
-def _order(hints: str, *parts: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
+class _Order(NamedTuple):
     """A kind of order, and what every text that holds one has in it: looking for that first is much faster."""
-    return tuple(hints.split("|")), re.compile("".join(parts), re.I | re.M)
+
+    hints: tuple[str, ...]      # it has one of these
+    verbs: tuple[str, ...]      # and one of these
+    pattern: re.Pattern[str]
+
+    def may_be_in(self, lower: str) -> bool:
+        return any(map(lower.__contains__, self.hints)) and any(map(lower.__contains__, self.verbs))
+
+
+def _order(hints: str, *parts: str, verbs: str = "") -> _Order:
+    return _Order(tuple(hints.split("|")), tuple(verbs.split("|")), re.compile("".join(parts), re.I | re.M))
 
 
 _ORDERS = (
@@ -47,7 +59,8 @@ _ORDERS = (
     _order("mark ", r"\bmark\s+(?:as spam|(?:every|all|each)\b[^.\n]{0,30}\bas\b)"),
     _order(" only| just| nur| solo| seulement| uniquement| exactly",
            rf"\b{_SAY}\s+(?:only|just|nur|solo|solamente|seulement|uniquement|exactly)\s+(?:",
-           r"(?:with|mit|con|avec)\s+(?!an? |your |my |one )|the words?\b|[\"'“„{]|(?-i:[A-Z]))"),
+           r"(?:with|mit|con|avec)\s+(?!an? |your |my |one )|the words?\b|[\"'“„{]|(?-i:[A-Z]))",
+           verbs="answer|reply|respond|say|output|write|return|print|antworte|schreib|gib|contesta|réponds|répondez"),
     _order("rise you to|rize you to|you must|in your ",
            r"\bi (?:hereby )?authori[sz]e you to\b|\byou must (?:now )?(?:answer|reply|respond|label|call|output|",
            r"include)\b(?! (?:me|us|my|our|to|today|by|within|soon|promptly)\b)",
@@ -73,10 +86,15 @@ def order_in(text: str) -> str:
     """What a text tells its reader to answer, "" where it gives no orders. An order that names no answer makes a reader
     who obeys forget the ticket."""
     text = text[:_LONGEST]
-    lower = text.lower()
-    starts = [found.start() for hints, order in _ORDERS if any(map(lower.__contains__, hints))
-              and (found := order.search(text))]
+    likely = {order for sentence in text.lower().split(". ") for order in _likely(sentence)}
+    starts = [found.start() for order in likely if (found := order.pattern.search(text))]
     return _answer(text[min(starts):min(starts) + _FAR]) if starts else ""
+
+
+@remembered(kept=4_096, longest=500)
+def _likely(sentence: str) -> tuple[_Order, ...]:
+    """Kinds of order that a sentence in lower case may give. No hint reaches over its end; some begin with a blank."""
+    return tuple(order for order in _ORDERS if order.may_be_in(f" {sentence}"))
 
 
 def _answer(told: str) -> str:

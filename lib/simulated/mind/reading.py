@@ -233,11 +233,18 @@ def _below(id: str, text: str) -> Ticket:
 
 def _tagged(name: str, data: str) -> Iterator[tuple[str, str]]:
     """(attributes, content) of every closed tag; work grows with the text only, however broken its tags are."""
-    parts = re.split(rf"</{name}>", data, flags=re.I)
-    for part in parts[:-1]:
-        *_, opening = (None, *re.finditer(rf"<{name}\b([^<>]{{0,2000}})>", part, re.I))
-        if opening:
-            yield opening[1], part[opening.end():]
+    opening, closing = _tag(name)
+    for part in closing.split(data)[:-1]:
+        *_, opened = (None, *opening.finditer(part))
+        if opened:
+            yield opened[1], part[opened.end():]
+
+
+@lru_cache(maxsize=16)
+def _tag(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What opens and what closes it. Only the name is compared in any case: with a plain beginning most of a text is
+    passed over at once."""
+    return re.compile(rf"<(?i:{name})\b([^<>]{{0,2000}})>"), re.compile(rf"</(?i:{name})>")
 
 
 def _attributes(text: str) -> dict[str, str]:

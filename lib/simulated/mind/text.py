@@ -10,6 +10,8 @@ from hashlib import sha256
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from lib.remember import remembered
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _BARE_WORD = re.compile(r"[^\W_]+")     # twice as fast where no apostrophe is
 _READ = 20_000              # characters of a body that are read; no run of white space or digits may take for ever
@@ -146,12 +148,13 @@ def sentences(subject: str, body: str) -> list[Sentence]:
     told = list(_told(body[:_READ]))
     found, amounts = [], _amounts(subject)
     before = _Numbers.of(subject)
-    for i, sentence in enumerate(told):
-        now = _Numbers.of(sentence.text)
-        figures = _figures(sentence.text, now, before, amounts)
-        amounts = (amounts + now.amounts)[-_AMOUNTS_KEPT:]
-        late = 1 - 0.25 * i / len(told)
-        found.append(Sentence(sentence.text, sentence.words + figures, sentence.weight * late))
+    for i, (clause, weight) in enumerate(told):
+        now = clause.numbers
+        spoken = clause.words
+        if now.any:
+            spoken += _figures(now, before, amounts)
+            amounts = (amounts + now.amounts)[-_AMOUNTS_KEPT:]
+        found.append(Sentence(clause.text, spoken, weight * (1 - 0.25 * i / len(told))))
         before = now
     if subject.strip():
         found.insert(0, Sentence(subject, words(subject), _weight_of_subject(subject), in_body=False))
@@ -172,25 +175,32 @@ def _weight_of_subject(subject: str) -> float:
 @dataclass(frozen=True)
 class _Numbers:
     any: bool
-    times: list[int]            # of day, in minutes
-    amounts: list[str]          # of money, digits only
+    times: tuple[int, ...]      # of day, in minutes
+    amounts: tuple[str, ...]    # of money, digits only
+    bare_hour_apart: bool       # "8 instead of 9"
+    alone: tuple[str, ...]      # what they show whatever else is told
 
     @staticmethod
     def of(text: str) -> _Numbers:
-        return _Numbers(True, _times(text), _amounts(text)) if _FIGURE.search(text) else _NO_NUMBERS
+        if not _FIGURE.search(text):
+            return _NO_NUMBERS
+        return _Numbers(True, _times(text), _amounts(text), _bare_hour_apart(text), _figures_alone(text))
 
 
-_NO_NUMBERS = _Numbers(False, [], [])
+_NO_NUMBERS = _Numbers(False, (), (), False, ())
 
 
-def _figures(text: str, now: _Numbers, before: _Numbers, earlier: list[str]) -> tuple[str, ...]:
+def _figures(now: _Numbers, before: _Numbers, earlier: tuple[str, ...]) -> tuple[str, ...]:
     """What the numbers of a sentence show: on their own, against the sentence before, against all earlier amounts."""
-    if not now.any:
-        return ()
     return tuple(name for name, shown in (
-        ("#hour_apart", _hour_apart(now.times, before.times) or _bare_hour_apart(text)),
+        ("#hour_apart", _hour_apart(now.times, before.times) or now.bare_hour_apart),
         ("#same_amount", _repeats(now.amounts, before.amounts)),
         ("#double_amount", _doubles(now.amounts, earlier)),
+    ) if shown) + now.alone
+
+
+def _figures_alone(text: str) -> tuple[str, ...]:
+    return tuple(name for name, shown in (
         ("#some_of", " of " in text and bool(_SOME_OF.search(text))),
         ("#day", bool(_DAY.search(text))),
         ("#round", "000" in text and bool(_ROUND.search(text))),
@@ -198,7 +208,7 @@ def _figures(text: str, now: _Numbers, before: _Numbers, earlier: list[str]) -> 
     ) if shown)
 
 
-def _hour_apart(times: list[int], before: list[int]) -> bool:
+def _hour_apart(times: tuple[int, ...], before: tuple[int, ...]) -> bool:
     if len(times) == 1 and len(before) == 1:
         times = times + before
     return any(abs(a - b) in (60, 660) for a, b in combinations(times[:8], 2))
@@ -208,38 +218,59 @@ def _bare_hour_apart(text: str) -> bool:
     return any(abs(int(a) - int(b)) == 1 for a, b in _BARE_HOURS.findall(text))
 
 
-def _times(text: str) -> list[int]:
+def _times(text: str) -> tuple[int, ...]:
     """Times of day in minutes. 12-hour and 24-hour clocks are not told apart, only differences matter."""
     found = []
     for hour, minute, half in _TIME.findall(text):
         hours, minutes = int(hour), int(minute or 0)
         if hours < 24 and minutes < 60:
             found.append(hours * 60 + minutes + (720 if half.lower() == "pm" and hours < 12 else 0))
-    return found
+    return tuple(found)
 
 
-def _amounts(text: str) -> list[str]:
-    return [re.sub(r"\D", "", amount) for amount in _AMOUNT.findall(text)]
+def _amounts(text: str) -> tuple[str, ...]:
+    return tuple(re.sub(r"\D", "", amount) for amount in _AMOUNT.findall(text))
 
 
-def _repeats(amounts: list[str], before: list[str]) -> bool:
+def _repeats(amounts: tuple[str, ...], before: tuple[str, ...]) -> bool:
     """The same amount stands twice in a row, as in a list of bookings, not just twice anywhere."""
     if len(amounts) == 1 and len(before) == 1:
         return len(amounts[0]) > 3 and amounts == before
     return any(a == b and len(a) > 3 for a, b in pairwise(amounts))
 
 
-def _doubles(amounts: list[str], earlier: list[str]) -> bool:
+def _doubles(amounts: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
     return any(int(a) == 2 * int(b) for a in amounts[:8] for b in amounts[:8] + earlier if len(b) > 3)
 
 
-def _told(body: str) -> Iterator[Sentence]:
+class _Clause(NamedTuple):
+    """A sentence or a part of one, as it is read wherever it stands."""
+
+    text: str
+    words: tuple[str, ...]
+    shares: tuple[float, ...]   # of the weight of its place, one after the other, by the manner in which it is told
+    numbers: _Numbers
+
+
+def _told(body: str) -> Iterator[tuple[_Clause, float]]:
+    """What a body says in order, and how much it weighs."""
     for part, weight in _parts(body):
         for paragraph in _PARAGRAPH_END.split(part):
             aside = False
             for piece in _pieces(paragraph):
-                aside = aside or _is_aside(piece)
-                yield from _clauses(piece, weight * (0.3 if aside else 1.0))
+                is_aside, clauses = _read(piece)
+                aside = aside or is_aside
+                for clause in clauses:
+                    told = weight * (0.3 if aside else 1.0)
+                    for share in clause.shares:
+                        told *= share
+                    yield clause, told
+
+
+@remembered(kept=4_096, longest=500)    # one label reads its ticket several times, and tickets share sentences
+def _read(piece: str) -> tuple[bool, tuple[_Clause, ...]]:
+    """Whether a sentence begins an aside, and its clauses: none where there is no word."""
+    return (_is_aside(piece), tuple(_clauses(piece))) if _WORD.search(piece) else (False, ())
 
 
 def _is_aside(text: str) -> bool:
@@ -250,31 +281,27 @@ def _is_aside(text: str) -> bool:
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
-    """Its sentences, with their closing mark; those without a word are left out."""
+    """Its sentences, with their closing mark."""
     start = 0
     for end in _SENTENCE_END.finditer(paragraph):
-        yield from _with_words(paragraph[start:end.start() + (end[0][0] not in ", \t\n")])
+        at = end.start()
+        yield paragraph[start:at + (paragraph[at] not in ", \t\n")].strip()
         start = end.end()
-    yield from _with_words(paragraph[start:])
+    yield paragraph[start:].strip()
 
 
-def _with_words(piece: str) -> Iterator[str]:
-    if _WORD.search(piece):
-        yield piece.strip()
-
-
-def _clauses(text: str, weight: float) -> Iterator[Sentence]:
+def _clauses(text: str) -> Iterator[_Clause]:
     """A sentence whole; one with a guess in it clause by clause, since the rest of it may be a plain report."""
     lower, spoken = text.lower(), words(text)
     signs = _SIGNS.intersection(spoken)
     if not _GUESS.of(lower, signs):
-        yield Sentence(text, spoken, weight * _how_told(lower, signs))
+        yield _Clause(text, spoken, (_how_told(lower, signs),), _Numbers.of(text))
         return
     for clause in filter(_WORD.search, _CLAUSE_END.split(text)):
         lower, spoken = clause.lower(), words(clause)
         signs = _SIGNS.intersection(spoken)
         told = _GUESSED if _GUESS.of(lower, signs) else 0.8
-        yield Sentence(clause, spoken, weight * told * _how_told(lower, signs))
+        yield _Clause(clause, spoken, (told, _how_told(lower, signs)), _Numbers.of(clause))
 
 
 def _how_told(lower: str, signs: frozenset[str]) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from lib.remember import remembered
 from lib.simulated.mind.text import Sentence, words
 
 _LETTERS = 24               # of a noun that a label keeps
@@ -89,8 +90,13 @@ def topics(told: Sequence[Sentence], is_fault: Callable[[str], object]) -> dict[
             for k, score in scores.items()}
 
 
-def mentions(spoken: Sequence[str], is_fault: Callable[[str], object]) -> Iterator[Mention]:
+@remembered(kept=4_096, longest=100)
+def mentions(spoken: tuple[str, ...], is_fault: Callable[[str], object]) -> tuple[Mention, ...]:
     """Everything in a sentence that can be a thing."""
+    return tuple(_mentions(spoken, is_fault))
+
+
+def _mentions(spoken: Sequence[str], is_fault: Callable[[str], object]) -> Iterator[Mention]:
     run: list[str] = []
     for i, word in enumerate((*spoken, "")):
         sure = i > 0 and (spoken[i - 1] in _DETERMINERS or bool(run) and spoken[i - 1].endswith("ing"))

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from lib.models import EFFORTS, THINKING
+from lib.remember import once
 from lib.usage.tokens import blocks_of
 
 _SAMPLING = ("temperature", "top_k", "top_p")
@@ -188,18 +189,26 @@ def _messages(messages: Any, newest: bool) -> Iterator[str]:
     if len(messages) > _MOST_MESSAGES:
         yield f"messages: List should have at most {_MOST_MESSAGES} items after validation, not {len(messages)}"
     for i, message in enumerate(messages):
-        where = f"messages.{i}"
-        if not isinstance(message, dict):
-            yield f"{where}: Input should be a valid dictionary"
-        if message.get("role") not in _ROLES:
-            yield f"{where}.role: Input should be 'user', 'assistant' or 'system'"
-        if "content" not in message:
-            yield f"{where}.content: Field required"
-        yield from _extra(f"{where}.", message, ("role", "content"))
-        if not isinstance(message["content"], str | list):
-            yield f"{where}.content: Input should be a valid list"
-        if isinstance(message["content"], list):
-            yield from _message_blocks(where, message, newest)
+        if not once(_is_sound, message, newest):
+            yield from _message(f"messages.{i}", message, newest)
+
+
+def _is_sound(message: Any, newest: bool) -> bool:
+    return next(_message("", message, newest), None) is None
+
+
+def _message(where: str, message: Any, newest: bool) -> Iterator[str]:
+    if not isinstance(message, dict):
+        yield f"{where}: Input should be a valid dictionary"
+    if message.get("role") not in _ROLES:
+        yield f"{where}.role: Input should be 'user', 'assistant' or 'system'"
+    if "content" not in message:
+        yield f"{where}.content: Field required"
+    yield from _extra(f"{where}.", message, ("role", "content"))
+    if not isinstance(message["content"], str | list):
+        yield f"{where}.content: Input should be a valid list"
+    if isinstance(message["content"], list):
+        yield from _message_blocks(where, message, newest)
 
 
 def _message_blocks(where: str, message: Mapping[str, Any], newest: bool) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lib.models import model
+from lib.remember import once
 from lib.simulated.prompt_cache import can_carry_a_mark
 from lib.simulated.refusals.schemas import schema_limits
 from lib.simulated.thinking import genuine
@@ -179,8 +180,17 @@ def _texts(request: Mapping[str, Any]) -> Iterator[str]:
         if not message["content"] and not (i == last and message["role"] == "assistant"):
             yield (f"messages.{i}: all messages must have non-empty content except for the optional final assistant "
                    "message")
-        for j, block in enumerate(blocks_of(message["content"])):
-            yield from _text_block(f"messages.{i}.content.{j}", block)
+        if not once(_has_sound_texts, message):
+            yield from _texts_of(f"messages.{i}", message)
+
+
+def _has_sound_texts(message: Mapping[str, Any]) -> bool:
+    return next(_texts_of("", message), None) is None
+
+
+def _texts_of(where: str, message: Mapping[str, Any]) -> Iterator[str]:
+    for j, block in enumerate(blocks_of(message["content"])):
+        yield from _text_block(f"{where}.content.{j}", block)
 
 
 def _text_block(at: str, block: Mapping[str, Any]) -> Iterator[str]:
@@ -201,14 +211,23 @@ def _thoughts(messages: list[dict]) -> Iterator[str]:
     """Thinking comes back exactly as the API sent it."""
     latest = max((i for i, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
     for i, message in enumerate(messages):
-        content = blocks_of(message["content"])
-        if not any(_is_thought(block) for block in content):
-            continue
-        for j, block in enumerate(content):
-            if _is_thought(block) and not (block["type"] == "thinking" and genuine(block)):
-                yield _altered(f"messages.{i}.content.{j}", block["type"], i == latest)
-        if _is_thought(content[-1]):
-            yield f"messages.{i}: The final block in an assistant message cannot be `{content[-1]['type']}`."
+        if not once(_has_sound_thoughts, message):
+            yield from _thoughts_of(f"messages.{i}", message, i == latest)
+
+
+def _has_sound_thoughts(message: Mapping[str, Any]) -> bool:
+    return next(_thoughts_of("", message, False), None) is None
+
+
+def _thoughts_of(where: str, message: Mapping[str, Any], is_latest: bool) -> Iterator[str]:
+    content = blocks_of(message["content"])
+    if not any(_is_thought(block) for block in content):
+        return
+    for j, block in enumerate(content):
+        if _is_thought(block) and not (block["type"] == "thinking" and genuine(block)):
+            yield _altered(f"{where}.content.{j}", block["type"], is_latest)
+    if _is_thought(content[-1]):
+        yield f"{where}: The final block in an assistant message cannot be `{content[-1]['type']}`."
 
 
 def _altered(at: str, kind: str, latest: bool) -> str:
@@ -227,6 +246,8 @@ def _calls(messages: list[dict]) -> Iterator[str]:
 
     Messages of one role in a row count as one, since the API joins them.
     """
+    if _is_orderly(messages):
+        return
     seen: set[str] = set()
     open_ids: list[str] = []
     opened_at = 0
@@ -239,6 +260,29 @@ def _calls(messages: list[dict]) -> Iterator[str]:
         seen.update(open_ids)
     if open_ids:
         yield _unanswered(opened_at, open_ids)
+
+
+def _is_orderly(messages: list[dict]) -> bool:
+    """Whether roles alternate and each message begins with just the results of the calls before it, all of them new:
+    what nearly every conversation is, and told faster than what is wrong with another."""
+    role_before, open_ids, seen = "", set(), set()
+    for message in messages:
+        called, answered, lead = once(_ids, message)
+        if message["role"] == role_before or not lead or len(answered) != len(open_ids) or open_ids != {*answered}:
+            return False
+        role_before, open_ids = message["role"], {*called}
+        if len(open_ids) != len(called) or not seen.isdisjoint(open_ids):
+            return False
+        seen |= open_ids
+    return not open_ids
+
+
+def _ids(message: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+    """Of its calls, of the calls that its results answer, and whether it begins with all of these."""
+    blocks = blocks_of(message["content"])
+    called = tuple(b["id"] for b in blocks if b["type"] == "tool_use")
+    answered = tuple(b["tool_use_id"] for b in blocks if b["type"] == "tool_result")
+    return called, answered, all(b["type"] == "tool_result" for b in blocks[:len(answered)])
 
 
 def _results(i: int, blocks: list, open_ids: list[str], opened_at: int) -> Iterator[str]:
@@ -298,7 +342,7 @@ def _length(request: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _marks(request: Mapping[str, Any]) -> Iterator[str]:
-    marked = [(place, _ttl(block)) for place, block in _cacheable(request) if block.get("cache_control")]
+    marked = [(place, _ttl(block)) for place, block in _marked(request)]
     if request.get("cache_control"):
         yield from _automatic_mark(request, marked)
     if len(marked) > _MOST_MARKS:
@@ -313,7 +357,7 @@ def _marks(request: Mapping[str, Any]) -> Iterator[str]:
 
 def _automatic_mark(request: Mapping[str, Any], marked: list[tuple[str, str]]) -> Iterator[str]:
     """The mark on the request stands for one on the last block that can carry one: it joins `marked`."""
-    target = next((block for _, block in reversed(list(_cacheable(request))) if can_carry_a_mark(block)), {})
+    target = next(filter(can_carry_a_mark, _from_the_last(request)), {})
     ttl = _ttl(request)
     if not target.get("cache_control"):
         marked.append(("", ttl))
@@ -322,17 +366,44 @@ def _automatic_mark(request: Mapping[str, Any], marked: list[tuple[str, str]]) -
                f"ttl='{_ttl(target)}'. When both are specified on the same block, they must have matching TTLs.")
 
 
-def _cacheable(request: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(place, block) of all that can carry a mark, in the order of the prompt; results after what is in them."""
+_Placed = tuple[str, Mapping[str, Any]]     # (place, block) of what can carry a mark
+
+
+def _marked(request: Mapping[str, Any]) -> Iterator[_Placed]:
+    """In the order of the prompt."""
+    yield from filter(_has_mark, _before_messages(request))
+    for i, message in enumerate(request["messages"]):
+        for place, block in once(_marked_in, message):
+            yield f"messages.{i}.{place}", block
+
+
+def _from_the_last(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for message in reversed(request["messages"]):
+        yield from (block for _, block in reversed(list(_cacheable(message))))
+    yield from (block for _, block in reversed(list(_before_messages(request))))
+
+
+def _before_messages(request: Mapping[str, Any]) -> Iterator[_Placed]:
     for i, tool in enumerate(request.get("tools") or []):
         yield f"tools.{i}.", tool
     for i, block in enumerate(_system_blocks(request)):
         yield f"system.{i}.", block
-    for i, message in enumerate(request["messages"]):
-        for j, block in enumerate(blocks_of(message["content"])):
-            for k, inner in enumerate(blocks_of(block.get("content")) if block["type"] == "tool_result" else ()):
-                yield f"messages.{i}.content.{j}.tool_result.content.{k}.", inner
-            yield f"messages.{i}.content.{j}.", block
+
+
+def _marked_in(message: Mapping[str, Any]) -> tuple[_Placed, ...]:
+    return tuple(filter(_has_mark, _cacheable(message)))
+
+
+def _cacheable(message: Mapping[str, Any]) -> Iterator[_Placed]:
+    """Results after what is in them."""
+    for j, block in enumerate(blocks_of(message["content"])):
+        for k, inner in enumerate(blocks_of(block.get("content")) if block["type"] == "tool_result" else ()):
+            yield f"content.{j}.tool_result.content.{k}.", inner
+        yield f"content.{j}.", block
+
+
+def _has_mark(placed: _Placed) -> bool:
+    return bool(placed[1].get("cache_control"))
 
 
 def _system_blocks(request: Mapping[str, Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from lib.models import MODELS, model
@@ -33,6 +34,7 @@ _VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:-(\d{1,2})(?!\d))?")
 _SUFFIX = re.compile(r"-(\d{8}|latest)$|-0$")
 
 
+@lru_cache(maxsize=256)
 def generation(model_id: str) -> str:
     """Of its tokenizer: "3" up to Claude 4.6 and for models that are not Claude, "4.7" of Opus 4.7 alone, then "4.8".
 
