@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from lib.ui import chosen, frame, history, recordings, storage, two_runs
+from lib.ui import frame, history, history_actions, history_compare, open_recording, storage
 
 frame.page("history")
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.title("History", anchor=False, width="content")
-    recordings.uploader("history")
-recordings.told("history")
+    open_recording.uploader("history")
+open_recording.told("history")
 
 shown = history.view("history")
-chosen.actions("history", history.chosen(shown), shown)
+history_actions.actions("history", history.chosen(shown), shown)
 history.table("history", shown)
-two_runs.side_by_side("history")
+history_compare.side_by_side("history")
 storage.storage("history")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import answer, calls, editors, export_menu, frame, held, launch, live, opening, pictures, recent, state
+from lib.ui import actuals, answer, calls, editors, export_menu, frame, go_to, launch, live, pictures, recent, state
 
 frame.page("run")
 launch.header("run", editors.refresh_problems())
@@ -12,8 +12,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     export_menu.menu("run", runs)
 live.live("run")
 
-tabs = dict(zip(opening.TABS, st.tabs(opening.TABS, key=opening.KEY, on_change="rerun"), strict=True))
-opened = next((name for name, tab in tabs.items() if tab.open), opening.TABS[0])
+tabs = dict(zip(go_to.TABS, st.tabs(go_to.TABS, key=go_to.KEY, on_change="rerun"), strict=True))
+opened = next((name for name, tab in tabs.items() if tab.open), go_to.TABS[0])
 with tabs[opened]:
     if opened == "Answer":
         answer.answers(runs)
@@ -23,7 +23,7 @@ with tabs[opened]:
         pictures.timeline(runs)
     elif opened == "Checks":
         answer.checks(runs)
-        held.against_the_estimate(runs)
+        actuals.against_the_estimate(runs)
     else:
         launch.again("run")
         editors.beside_results("run")

@@ -35,7 +35,7 @@ from lib.task.default_design import default_design
 from lib.ui import export_menu, state
 from tests.local_server import HTML, LocalServer, Received, Reply, message, refusal, serve, simulated
 from tests.runs.test_job import TICKETS
-from tests.undisturbed import begin, wait_for
+from tests.survival.undisturbed import begin, wait_for
 
 SECRET = "Zq7Xk2WvJ8mRt4Lp"          # of the key: half of it must not be found either
 KEY = f"sk-ant-canary-{SECRET}"

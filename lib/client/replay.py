@@ -16,8 +16,8 @@ from typing import Any
 
 from lib import errors
 from lib.client.clock import Clock
-from lib.client.difference import difference
 from lib.client.layers import Call, Next, Sent
+from lib.client.request_difference import difference
 from lib.runs.conversations import take_apart
 from lib.runs.store import Asked, CallRow, Store
 

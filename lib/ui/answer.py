@@ -13,7 +13,7 @@ from lib.phrases import plural
 from lib.runs.store import Run
 from lib.task.report import Cause, Check, Customer, Report
 from lib.tickets.visible import visible
-from lib.ui import compare, connection, differences, drafts, live, state, trace
+from lib.ui import calls_behind, compare, connection, differences, drafts, live, state
 
 Pair = tuple[Cause | None, Cause | None]    # the pipeline's, the agent's
 
@@ -93,13 +93,13 @@ def _row(number: int, pair: Pair, differences: list[str] | None, runs: dict[str,
     if differences == []:
         with st.container(border=True, key=f"cause_both_{number}", gap="small"):
             _cause(pair[0], None, f"both_{number}", other=pair[1])
-            trace.behind_cause(dict(zip(state.SHAPES, pair, strict=True)), runs, f"both_{number}")
+            calls_behind.behind_cause(dict(zip(state.SHAPES, pair, strict=True)), runs, f"both_{number}")
         return
     for column, shape, cause in zip(st.columns(2), state.SHAPES, pair, strict=True):
         if cause:
             with column.container(border=True, key=f"cause_{shape}_{number}", height="stretch", gap="small"):
                 _cause(cause, differences, f"{shape}_{number}")
-                trace.behind_cause({shape: cause}, runs, f"{shape}_{number}")
+                calls_behind.behind_cause({shape: cause}, runs, f"{shape}_{number}")
 
 
 def _cause(cause: Cause, differences: list[str] | None, key: str, other: Cause | None = None) -> None:
@@ -173,9 +173,9 @@ def _checks(run: Run, report: Report) -> None:
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
                 _check(check)
                 if not check.passed and not check.is_gap:
-                    trace.check_button(check, report, run, number)
+                    calls_behind.check_button(check, report, run, number)
     if report.failed:
-        trace.failed_tickets(report, run)
+        calls_behind.failed_tickets(report, run)
 
 
 def _failed_checks(report: Report) -> list[str]:

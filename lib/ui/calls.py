@@ -13,7 +13,7 @@ from lib.messages import blocks, get
 from lib.phrases import plural
 from lib.runs.store import CallRow, Run
 from lib.tickets.visible import visible
-from lib.ui import connection, live, opening, own_prices, state
+from lib.ui import connection, go_to, live, own_prices, state
 from lib.ui import format as fmt
 
 SHOWN = 2_000       # rows sent to the browser at once
@@ -66,12 +66,12 @@ def calls(runs: list[Run]) -> None:
     if not shown:
         st.caption("No call is left by these filters.")
         return
-    wanted = opening.wanted_call()
+    wanted = go_to.wanted_call()
     opened = _table(shown, wanted)
     if opened:
         exchange(opened)
         if wanted:
-            opening.scroll_to(wanted, ".st-key-run_exchange")
+            go_to.scroll_to(wanted, ".st-key-run_exchange")
     else:
         st.caption("Select a row to see its exact request and reply.")
 

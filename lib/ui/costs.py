@@ -19,7 +19,7 @@ from lib.design import Design
 from lib.errors import DesignError, StoreError
 from lib.models import model
 from lib.phrases import plural
-from lib.runs.record import exchanges
+from lib.runs.for_what_if import exchanges
 from lib.runs.store import CallRow, Run
 from lib.tickets.visible import visible
 from lib.ui import connection, cost_words, downloads, live, own_prices, state

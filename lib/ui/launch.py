@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from lib.phrases import plural
-from lib.ui import connection, editors, estimate, live, opening, starting, state
+from lib.ui import connection, editors, estimate, go_to, live, start_runs, state
 from lib.ui.drafts import Problem
 
 
@@ -30,11 +30,12 @@ def start_buttons(page: str) -> None:
     chosen, problems, data = connection.choice(), editors.problems(), state.data()
     with st.container(horizontal=True, vertical_alignment="center", key=f"{page}_buttons"):
         st.button("Run the sample both ways", type="primary", icon=":material/play_arrow:", key=f"{page}.run_sample",
-                  disabled=not starting.may_start(list(state.SHAPES), state.sample(), problems), on_click=_start_sample)
+                  on_click=_start_sample,
+                  disabled=not start_runs.may_start(list(state.SHAPES), state.sample(), problems))
         if data.sample != state.FIRST_SAMPLE and len(data.tickets):
             whose = f"the {data.sample}" if data.sample else f"my {plural(len(data.tickets), 'ticket')}"
             st.button(f"Run {whose} both ways", icon=":material/play_arrow:", key=f"{page}.run_own",
-                      disabled=not starting.may_start(list(state.SHAPES), data, problems), on_click=_ask_or_start,
+                      disabled=not start_runs.may_start(list(state.SHAPES), data, problems), on_click=_ask_or_start,
                       args=(list(state.SHAPES),))
         if state.is_edited():
             st.caption("with your edited design", width="content")
@@ -43,7 +44,7 @@ def start_buttons(page: str) -> None:
             st.space("stretch")
             if st.button("See the answers, every call and the prompts", icon=":material/arrow_forward:",
                          key=f"{page}.to_run"):
-                opening.run_page(state.shown_group())
+                go_to.run_page(state.shown_group())
     _simulated_with()
     if chosen.problem:
         st.text(chosen.problem)
@@ -56,7 +57,7 @@ def again(page: str) -> None:
     """A second way to the button, beside the editors."""
     with st.container(horizontal=True, vertical_alignment="center"):
         shapes = state.desk()["shapes"]
-        ready = starting.may_start(shapes, state.data(), st.session_state.get("_problems", []))
+        ready = start_runs.may_start(shapes, state.data(), st.session_state.get("_problems", []))
         st.button("Run again", type="primary", icon=":material/replay:", key=f"{page}.again", disabled=not ready,
                   on_click=_ask_or_start, args=(list(shapes),))
         st.caption("What you change here is the design everywhere; the next run uses it and says what it changed.")
@@ -83,7 +84,7 @@ def _shapes(page: str) -> list[str]:
 def _run_button(page: str, shapes: list[str], problems: list[Problem]) -> None:
     label = "Run both" if len(shapes) == 2 else f"Run the {shapes[0]}" if shapes else "Run"
     st.button(label, type="primary", icon=":material/play_arrow:", key=f"{page}.start",
-              disabled=not starting.may_start(shapes, state.data(), problems), on_click=_ask_or_start,
+              disabled=not start_runs.may_start(shapes, state.data(), problems), on_click=_ask_or_start,
               args=(list(shapes),))
 
 
@@ -101,7 +102,7 @@ def _obstacles(problems: list[Problem]) -> None:
 def _confirmation(page: str, shapes: list[str], problems: list[Problem]) -> None:
     tickets = len(state.data().tickets)
     asked = st.session_state.get("_confirm") and tickets > state.settings().confirm_above
-    if not asked or not starting.may_start(shapes, state.data(), problems):
+    if not asked or not start_runs.may_start(shapes, state.data(), problems):
         return
     with st.container(border=True, key=f"{page}_confirm"):
         st.markdown(f"**{tickets:,} tickets are more than {state.settings().confirm_above:,}.** Send them all?")
@@ -123,12 +124,12 @@ def _ask_or_start(shapes: list[str]) -> None:
 
 def _start(shapes: list[str]) -> None:
     _cancel()
-    starting.start(shapes, state.data)
+    start_runs.start(shapes, state.data)
 
 
 def _start_sample() -> None:
     """The sample is run, the data on the desk stays what it is."""
-    starting.start(state.SHAPES, state.sample)
+    start_runs.start(state.SHAPES, state.sample)
 
 
 def _cancel() -> None:

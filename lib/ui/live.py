@@ -14,12 +14,12 @@ from lib import charts
 from lib.design import Design
 from lib.errors import DesignError, StoreError
 from lib.phrases import plural
-from lib.runs import behind
+from lib.runs import calls_behind
 from lib.runs.store import CallRow, Run, Totals
 from lib.task.report import Report
 from lib.tickets import TicketSet
 from lib.tickets.visible import visible
-from lib.ui import beside, compare, connection, drawings, opening, own_prices, resume, state
+from lib.ui import also_running, compare, connection, drawings, go_to, own_prices, resume, state
 from lib.ui import format as fmt
 from lib.usage.growth import turns_of
 
@@ -54,7 +54,7 @@ def _draw(page: str, drawn: tuple[str, bool, bool]) -> None:
     if drawn != _drawn() or state.in_trouble():
         st.rerun()      # once: polling begins with a resumed run; it stops, and the answer is drawn, with the last one
     found = state.group()
-    beside.line(page)
+    also_running.line(page)
     by_shape = {r.shape: r for r in found}
     for column, shape in zip(st.columns(2), state.SHAPES, strict=True):
         with column:
@@ -184,14 +184,14 @@ def _line(page: str, shape: str, run: Run | None, totals: Totals | None) -> None
     if run is None:
         st.text(STORIES[shape])
         return
-    failed = behind.failed_call(run.error, state.calls(run.id)) if run.status == "failed" else None
+    failed = calls_behind.failed_call(run.error, state.calls(run.id)) if run.status == "failed" else None
     free = f"{totals.cached:,} of {plural(totals.calls, 'call')} from earlier replies: free." if totals.cached else ""
     told = " ".join(filter(None, (visible(run.error), free, resume.line(run, totals))))
     with st.container(horizontal=True, wrap=False, vertical_alignment="top", gap="small"):
         st.text(told or STORIES[shape], width="stretch")
         if failed:
-            opening.button(page, "The call that failed" if failed.error else "The last call", failed.id,
-                           f"{page}.failed.{shape}")
+            go_to.button(page, "The call that failed" if failed.error else "The last call", failed.id,
+                         f"{page}.failed.{shape}")
 
 
 # --- the chart -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import streamlit as st
 from lib.phrases import plural
 from lib.runs.store import Run, Totals
 from lib.tickets.visible import visible
-from lib.ui import connection, drafts, live, opening, simulation, state
+from lib.ui import connection, drafts, go_to, live, simulation, state
 from lib.ui import format as fmt
 
 EDITS = 2       # named in one line; more are counted
@@ -64,7 +64,7 @@ def _group(page: str, group: list[Run]) -> None:
                       key=f"{page}_recent_{group[0].group}"):
         if st.button("Open", key=f"{page}.open.{group[0].group}", type="tertiary",
                      icon=":material/arrow_forward:"):
-            opening.run_page(group[0].group)
+            go_to.run_page(group[0].group)
         st.text(visible(f"{fmt.ago(group[0].created)} · {fmt.cut(group[0].title)}{edits(group[0])}{_with(group[0])}"
                         f"{_besides(group)}"), width="stretch")
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):

@@ -10,7 +10,7 @@ from lib.design import Design
 from lib.phrases import plural, some
 from lib.runs.store import Run, Totals
 from lib.tickets.visible import visible
-from lib.ui import connection, drafts, editors, starting, state
+from lib.ui import connection, drafts, editors, start_runs, state
 
 NAMED = 5       # of the fields that differ; more are counted
 LIMITS = {"limits.max_turns": "turns", "limits.max_tokens": "tokens", "limits.max_usd": "dollars",
@@ -61,7 +61,7 @@ def question(page: str, runs: list[Run]) -> None:
                       on_click=_resume, args=(run,))
             anew = f"Start a new run with the present design ({plural(len(data.tickets), 'ticket')})"
             st.button(anew, icon=":material/play_arrow:", key=f"{page}.resume.anew", on_click=_start_anew,
-                      args=(run.shape,), disabled=not starting.may_start([run.shape], data, editors.problems()))
+                      args=(run.shape,), disabled=not start_runs.may_start([run.shape], data, editors.problems()))
             st.button("Cancel", key=f"{page}.resume.cancel", on_click=_forget_the_question)
 
 
@@ -116,7 +116,7 @@ def _resume(run: Run) -> None:
 
 def _start_anew(shape: str) -> None:
     _forget_the_question()
-    starting.start([shape], state.data)
+    start_runs.start([shape], state.data)
 
 
 def _forget_the_question() -> None:

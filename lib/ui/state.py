@@ -31,8 +31,8 @@ from lib.task.default_design import default_design
 from lib.task.problems import problems
 from lib.task.report import Report
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
+from lib.ui import back_button, visitor
 from lib.ui import drafts as draft_module
-from lib.ui import steps_back, visitor
 
 SHAPES = tuple(task.SHAPES)
 SAMPLES = {     # what it is of -> its folder, and the name its tickets go by
@@ -112,7 +112,7 @@ def enter() -> None:
     st.session_state["desk_id"] = _wanted_desk(st.query_params.get("desk", ""))
     look_again()
     _follow(st.query_params.get("run", ""))
-    steps_back.one_for_each_page()
+    back_button.one_for_each_page()
     if shared():
         visitor.remember(desk_id())
         st.query_params.pop("desk", None)

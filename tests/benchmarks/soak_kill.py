@@ -21,8 +21,8 @@ from conftest import Server, open_chromium  # noqa: E402
 from playwright.sync_api import Page  # noqa: E402
 
 from lib.runs.store import Store  # noqa: E402
-from tests.soak import keep_sample, start, undisturbed  # noqa: E402
-from tests.undisturbed import Asked, asked, wait_for  # noqa: E402
+from tests.survival.soak import keep_sample, start, undisturbed  # noqa: E402
+from tests.survival.undisturbed import Asked, asked, wait_for  # noqa: E402
 
 KILLS = 20
 TICKETS = 194       # and a merge and five summaries: 200 calls

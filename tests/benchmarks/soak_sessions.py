@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
 from conftest import Server, open_chromium  # noqa: E402
 
 from lib.runs.store import Store  # noqa: E402
-from tests.soak import WORKERS, soak  # noqa: E402
+from tests.survival.soak import WORKERS, soak  # noqa: E402
 
 RUNS = 4
 SESSIONS = 20

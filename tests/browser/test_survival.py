@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from lib.runs.store import Run, Store
 from tests.local_server import LocalServer, Received, Reply, simulated
-from tests.soak import soak
-from tests.undisturbed import Asked, asked, undisturbed_sample, wait_for
+from tests.survival.soak import soak
+from tests.survival.undisturbed import Asked, asked, undisturbed_sample, wait_for
 
 GOING = re.compile(r"turn \d+ \(limit 60\)")
 ANSWER = re.compile(r"^The agent sent .* the tokens of the pipeline")

@@ -7,7 +7,7 @@ import seeds
 from reading import everything, literal, markup, sound
 
 from lib.runs.job import Runs
-from lib.ui import starting, state
+from lib.ui import start_runs, state
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def groups(store):
 
 
 def test_a_second_group_may_start_while_the_first_works(visit, store, slow, monkeypatch):
-    monkeypatch.setattr(starting, "DOUBLE_CLICK", 0.0)
+    monkeypatch.setattr(start_runs, "DOUBLE_CLICK", 0.0)
     app = visit("run")
     app.button(key="run.start").click().run()
     assert not app.button(key="run.start").disabled
@@ -34,7 +34,7 @@ def test_a_second_group_may_start_while_the_first_works(visit, store, slow, monk
 
 
 def test_a_double_click_starts_one(visit, store, slow, monkeypatch):
-    monkeypatch.setattr(starting, "DOUBLE_CLICK", 60.0)
+    monkeypatch.setattr(start_runs, "DOUBLE_CLICK", 60.0)
     app = visit("run")
     app.button(key="run.start").click().run()
     app.button(key="run.start").click().run()
@@ -43,7 +43,7 @@ def test_a_double_click_starts_one(visit, store, slow, monkeypatch):
 
 @pytest.mark.parametrize("change", [{"drafts": {"k": 4}}, {"shapes": ["agent"]}])
 def test_another_design_or_other_shapes_are_no_double_click(visit, store, slow, monkeypatch, change):
-    monkeypatch.setattr(starting, "DOUBLE_CLICK", 60.0)
+    monkeypatch.setattr(start_runs, "DOUBLE_CLICK", 60.0)
     visit("run").button(key="run.start").click().run()
     store.save_desk(desk := store.latest_desk(), {**store.load_desk(desk), **change})
     visit("run").button(key="run.start").click().run()
@@ -51,7 +51,7 @@ def test_another_design_or_other_shapes_are_no_double_click(visit, store, slow, 
 
 
 def test_too_many_runs_at_work_are_one_line(visit, store, slow, monkeypatch):
-    monkeypatch.setattr(starting, "DOUBLE_CLICK", 0.0)
+    monkeypatch.setattr(start_runs, "DOUBLE_CLICK", 0.0)
     monkeypatch.setattr(state.runs(), "_most", 3)
     app = visit("run")
     app.button(key="run.start").click().run()

@@ -23,7 +23,7 @@ from lib.runs.store import Run, Store
 from lib.settings import load
 from lib.task.default_design import default_design
 from tests.local_server import LocalServer, Received, Reply, serve, simulated
-from tests.undisturbed import Asked, asked, run_to_its_end, wait_for
+from tests.survival.undisturbed import Asked, asked, run_to_its_end, wait_for
 
 TICKETS = {"pipeline": 194, "agent": 40}
 CALLS = {"pipeline": 194 + 1 + 5, "agent": 40 + 5}      # labels, a merge, summaries; turns
@@ -31,7 +31,7 @@ WORKERS = {"pipeline": default_design().workers, "agent": 1}
 AT_ONCE = 4
 
 _apart = multiprocessing.get_context("forkserver")      # loads the slow libraries once for all processes
-_apart.set_forkserver_preload(["anthropic", "tests.undisturbed"])
+_apart.set_forkserver_preload(["anthropic", "tests.survival.undisturbed"])
 
 
 @pytest.mark.parametrize(("shape", "kills"), [("pipeline", 20), ("agent", 4)])

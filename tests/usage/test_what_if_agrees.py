@@ -19,7 +19,7 @@ from lib.client.ledger import ledger
 from lib.client.timeline import SimulatedTime
 from lib.design import CACHING
 from lib.messages import blocks
-from lib.runs.record import exchanges
+from lib.runs.for_what_if import exchanges
 from lib.runs.store import Run, Store
 from lib.settings import load
 from lib.simulated import protocol

@@ -10,7 +10,7 @@ import streamlit as st
 from lib.errors import PlaygroundError
 from lib.phrases import plural
 from lib.runs.store import Listed, Wanted
-from lib.ui import export_menu, history, opening, replay, starting, state, two_runs
+from lib.ui import export_menu, go_to, history, history_compare, replay, start_runs, state
 from lib.ui import format as fmt
 
 NAMED = 6           # runs told one by one before they are deleted
@@ -64,14 +64,14 @@ def _open(page: str, runs: list[Listed]) -> None:
     obstacle = _one_group(runs)
     if st.button("Open", key=f"{page}.open", icon=":material/arrow_forward:", type="primary", disabled=bool(obstacle),
                  help=obstacle or "Shows the run, and what was started with it, on the Run page."):
-        opening.run_page(runs[0].run.group)
+        go_to.run_page(runs[0].run.group)
 
 
 def _compare(page: str, runs: list[Listed]) -> None:
     obstacle = "" if len(runs) == 2 else "Tick two runs, of any shape and time."
     st.button("Compare", key=f"{page}.compare", icon=":material/compare_arrows:", disabled=bool(obstacle),
               help=obstacle or "What they were made of, what they took, and which causes they found, side by side.",
-              on_click=two_runs.choose, args=(_ids(runs),))
+              on_click=history_compare.choose, args=(_ids(runs),))
 
 
 # --- name and note ---------------------------------------------------------------------------------------------------
@@ -184,13 +184,13 @@ def _start_replay(runs: list[Listed], speed: float) -> None:
     except PlaygroundError as error:
         st.text(f"✕ {error}")
         return
-    opening.run_page(state.shown_group())
+    go_to.run_page(state.shown_group())
 
 
 def _just_started() -> bool:
     """A double click is no wish for two."""
     newest = state.listed(Wanted(source="replay"), 1)
-    return bool(newest) and time.time() - newest[0].run.created < starting.DOUBLE_CLICK
+    return bool(newest) and time.time() - newest[0].run.created < start_runs.DOUBLE_CLICK
 
 
 # --- delete ----------------------------------------------------------------------------------------------------------

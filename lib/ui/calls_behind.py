@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from lib.phrases import plural
-from lib.runs import behind
-from lib.runs.behind import Behind
+from lib.runs import calls_behind
+from lib.runs.calls_behind import Behind
 from lib.runs.store import CallRow, Run
 from lib.task.report import Cause, Check, Report
 from lib.tickets.visible import visible
-from lib.ui import opening, state
+from lib.ui import go_to, state
 
 MOST = 500      # rows of one cause
 READ_ON = "Select a row to open its call: the exact request and reply."
@@ -46,14 +46,14 @@ def behind_cause(told: Mapping[str, Cause], runs: Mapping[str, Run], key: str) -
 
 def check_button(check: Check, report: Report, run: Run, number: int) -> None:
     """Beside a failed check, where a single call is behind it."""
-    if call := behind.a_check(check, report, run, state.calls(run.id)):
-        opening.button("run", "its call", call.id, f"check_{run.shape}_{number}")
+    if call := calls_behind.a_check(check, report, run, state.calls(run.id)):
+        go_to.button("run", "its call", call.id, f"check_{run.shape}_{number}")
 
 
 def failed_tickets(report: Report, run: Run) -> None:
     """Why tickets have no label; a selected row opens the last try."""
     st.text(f"{plural(len(report.failed), 'ticket')} without a label:")
-    found = [behind.a_failed_ticket(key, state.calls(run.id)) for key in report.failed]
+    found = [calls_behind.a_failed_ticket(key, state.calls(run.id)) for key in report.failed]
     table = f"failed_{run.shape}"
     st.dataframe([{"ticket": key, "why": visible(why)} for key, why in report.failed.items()], hide_index=True,
                  key=table, on_select=lambda: _open(table, [call and call.id for call in found]),
@@ -64,7 +64,8 @@ def failed_tickets(report: Report, run: Run) -> None:
 
 def _behind(cause: Cause, run: Run) -> list[Behind]:
     data = state.stored_data(run.data_id)
-    return behind.a_cause(cause, run, state.calls(run.id), state.store().replies_of, data.tickets if data else None)
+    return calls_behind.a_cause(cause, run, state.calls(run.id), state.store().replies_of,
+                                data.tickets if data else None)
 
 
 def _numbers(run: Run) -> dict[int, int]:
@@ -95,4 +96,4 @@ def _unread(told: Mapping[str, Cause], runs: Mapping[str, Run], found: list[tupl
 def _open(table: str, ids: list[int | None]) -> None:
     rows = st.session_state[table]["selection"]["rows"]
     if rows and (call_id := ids[rows[0]]):
-        opening.open_call(call_id)
+        go_to.open_call(call_id)

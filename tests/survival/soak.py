@@ -17,8 +17,8 @@ from lib.runs.store import Run, Store
 from lib.settings import load
 from lib.task.default_design import default_design
 from lib.tickets import TicketSet
-from tests.undisturbed import Asked, asked, begin, many, sample, wait_for
-from tests.watching import Watcher
+from tests.survival.undisturbed import Asked, asked, begin, many, sample, wait_for
+from tests.survival.watching import Watcher
 
 WORKERS = 16
 MOST_SECONDS = 180.0        # of a whole soak

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lib.runs.record import exchanges
+from lib.runs.for_what_if import exchanges
 from lib.runs.store import CallRow, Run, Store
 from lib.usage.reported import Usage
 

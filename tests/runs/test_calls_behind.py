@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lib.runs import behind
+from lib.runs import calls_behind
 from lib.runs.store import CallRow, Run
 from lib.task.default_design import default_design
 from lib.task.report import Cause, Check, Evidence, Report
@@ -52,7 +52,7 @@ SAID = {1: label("billed twice"), 2: label("lost parcel"), 3: label("double char
 
 
 def test_behind_a_cause_of_the_pipeline_are_its_labels_the_merge_and_its_summary():
-    found = behind.a_cause(CAUSE, run("pipeline"), PIPELINE, replies(SAID), TICKETS)
+    found = calls_behind.a_cause(CAUSE, run("pipeline"), PIPELINE, replies(SAID), TICKETS)
     assert [(b.call.id, b.about, b.said) for b in found] == [
         (1, "T-1", "billed twice"), (3, "T-3", "double charge"), (4, "all labels", "double charge"),
         (5, "double charge", "")]
@@ -60,7 +60,7 @@ def test_behind_a_cause_of_the_pipeline_are_its_labels_the_merge_and_its_summary
 
 def test_of_a_label_that_was_asked_for_again_the_last_answer_counts():
     calls = [*PIPELINE, call(7, "label", "T-1"), call(8, "label", "T-3", error="lost")]
-    found = behind.a_cause(CAUSE, run("pipeline"), calls, replies(SAID | {7: label("double charge")}), TICKETS)
+    found = calls_behind.a_cause(CAUSE, run("pipeline"), calls, replies(SAID | {7: label("double charge")}), TICKETS)
     assert [(b.call.id, b.said) for b in found[:2]] == [(7, "double charge"), (3, "double charge")]
 
 
@@ -68,13 +68,13 @@ def test_of_several_merges_only_those_that_name_the_cause_or_its_labels():
     calls = [*PIPELINE, call(9, "merge", "150 labels"), call(10, "merge", "150 labels")]
     said = SAID | {4: text('{"groups": [{"cause": "x", "labels": ["billed twice"]}]}'), 9: text('{"cause": "y"}'),
                    10: text('{"cause": "double charge"}')}
-    found = behind.a_cause(CAUSE, run("pipeline"), calls, replies(said), TICKETS)
+    found = calls_behind.a_cause(CAUSE, run("pipeline"), calls, replies(said), TICKETS)
     assert [b.call.id for b in found if b.call.step == "merge"] == [4, 10]
 
 
 def test_keys_are_found_as_a_prompt_shows_them():
     odd = replace(CAUSE, tickets=("T  1\n",))
-    found = behind.a_cause(odd, run("pipeline"), [call(1, "label", "T 1")], replies(SAID), None)
+    found = calls_behind.a_cause(odd, run("pipeline"), [call(1, "label", "T 1")], replies(SAID), None)
     assert [b.call.id for b in found] == [1]
 
 
@@ -84,19 +84,19 @@ TURNS = {1: read("T-2"), 2: read("T-1, T-2"), 3: read("T-3"), 4: text("{}")}
 
 @pytest.mark.parametrize("tickets", [TICKETS, None])
 def test_behind_a_cause_of_the_agent_are_the_turns_that_read_its_tickets_and_the_last(tickets):
-    found = behind.a_cause(CAUSE, run("agent"), AGENT, replies(TURNS), tickets)
+    found = calls_behind.a_cause(CAUSE, run("agent"), AGENT, replies(TURNS), tickets)
     assert [(b.call.id, b.tickets) for b in found] == [(2, ("T-1",)), (3, ("T-3",)), (4, ())]
 
 
 def test_a_stopped_agent_has_no_final_turn():
-    found = behind.a_cause(CAUSE, run("agent", "stopped"), AGENT[:3], replies(TURNS), TICKETS)
+    found = calls_behind.a_cause(CAUSE, run("agent", "stopped"), AGENT[:3], replies(TURNS), TICKETS)
     assert [b.call.id for b in found] == [2, 3]
 
 
 def test_a_reading_tool_with_another_name_is_still_the_reading_tool():
     design = default_design().with_tool("read_ticket", name="fetch").to_dict()
     use = {"type": "tool_use", "id": "u", "name": "fetch", "input": {"ticket_id": "T-1"}}
-    found = behind.a_cause(CAUSE, replace(run("agent", "stopped"), design=design), AGENT[:1],
+    found = calls_behind.a_cause(CAUSE, replace(run("agent", "stopped"), design=design), AGENT[:1],
                            replies({1: {"role": "assistant", "content": [use]}}), TICKETS)
     assert [b.tickets for b in found] == [("T-1",)]
 
@@ -111,26 +111,26 @@ def report(**fields) -> Report:
     (Check("quotes", False, "not found: T-3"), 3), (Check("every ticket placed", False, "x"), 2),
     (Check("ranking", False, "x"), None)])
 def test_a_failed_check_leads_to_its_call(check, number):
-    found = behind.a_check(check, report(failed={"T-2": "no JSON"}), run("pipeline"), PIPELINE)
+    found = calls_behind.a_check(check, report(failed={"T-2": "no JSON"}), run("pipeline"), PIPELINE)
     assert (found and found.id) == number
 
 
 def test_a_failed_check_of_an_agent_leads_to_its_answer():
-    found = behind.a_check(Check("counts", False, "x", "double charge"), report(), run("agent"), AGENT)
+    found = calls_behind.a_check(Check("counts", False, "x", "double charge"), report(), run("agent"), AGENT)
     assert found.id == 4
 
 
 def test_the_call_that_failed_is_the_one_that_the_error_names():
     calls = [call(1, "label", "T-1", error="lost"), call(2, "label", "T-10", error="lost"), call(3, "label", "T-2")]
-    assert behind.failed_call("label of ticket T-1: lost", calls).id == 1
-    assert behind.failed_call("label of ticket T-10: lost", calls).id == 2
+    assert calls_behind.failed_call("label of ticket T-1: lost", calls).id == 1
+    assert calls_behind.failed_call("label of ticket T-10: lost", calls).id == 2
 
 
 def test_a_call_that_was_answered_later_did_not_end_the_run():
     calls = [call(1, "label", "T-1", error="lost"), call(2, "label", "T-1"), call(3, "merge", "2 labels", error="500")]
-    assert behind.failed_call("500", calls).id == 3
+    assert calls_behind.failed_call("500", calls).id == 3
 
 
 def test_without_a_failed_call_it_was_the_last_reply():
-    assert behind.failed_call("the answer stayed invalid", AGENT).id == 4
-    assert behind.failed_call("nothing answers there", []) is None
+    assert calls_behind.failed_call("the answer stayed invalid", AGENT).id == 4
+    assert calls_behind.failed_call("nothing answers there", []) is None
