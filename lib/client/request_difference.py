@@ -74,7 +74,7 @@ def _field(name: str, was: Any, now: Any) -> str:
 
 def _tools(was: Sequence[Any], now: Sequence[Any]) -> str:
     before, after = ({get(tool, "name", ""): tool for tool in tools} for tools in (was, now))
-    for name in before.keys() | after.keys():
+    for name in {**before, **after}:
         if name not in after or name not in before:
             return f"the tool {_cut(str(name), 0)} is {'missing' if name in before else 'new'}"
     for name, tool in after.items():
