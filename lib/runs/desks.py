@@ -33,13 +33,6 @@ class Desks(Database):
     def has_data(self, data_id: str) -> bool:
         return bool(self._read("select 1 from data where id = ?", data_id))
 
-    def forget_unused_data(self) -> None:
-        """Deletes the data sets that no run and no desk refers to, save those of the last hour: whoever chose one just
-        now has perhaps not kept the choice yet."""
-        with self._writing() as db:
-            forget_unused_data(db)
-        self._shrink()
-
     def tickets_in(self, data_id: str) -> int | None:
         """How many tickets a data set has, without reading them; None when it is not there."""
         rows = self._read("select json_array_length(cast(tickets as text), '$.tickets') from data where id = ?",

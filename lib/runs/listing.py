@@ -8,7 +8,7 @@ from typing import Any
 
 from lib.messages import utf8
 from lib.runs.database import Database
-from lib.runs.rows import RUN_KINDS, SUMS, Listed, Run, Totals, Wanted, run_of, sums_of
+from lib.runs.rows import RUN_KINDS, SUMS, Listed, Wanted, run_of, sums_of
 
 _WITH_DATA = "left join data on data.id = run.data_id"
 _WORDS = 12             # of a search text; more are left out
@@ -24,20 +24,9 @@ _DESIGNED = """run.design in (select design from (select distinct design from ru
 class Listing(Database):
     """The part of the store that the history reads."""
 
-    def history(self, desk: str | None = None, limit: int = 500) -> list[tuple[Run, Totals]]:
-        """Runs with the sums over their calls, newest first; with `desk`, only the runs started from it. Their `report`
-        is left out (None): it may hold thousands of tickets."""
-        columns = ", ".join(f'"{name}"' for name in RUN_KINDS if name != "report")
-        rows = self._read(
-            f"""with chosen as (select {columns}, rowid as place from run where ? is null or desk = ?
-                                order by created desc, place desc limit ?)
-                select {columns}, summed.* from chosen left join (
-                    select run_id, {SUMS} from call where run_id in (select id from chosen) group by run_id) as summed
-                on summed.run_id = chosen.id order by created desc, place desc""", desk, desk, limit)
-        return [(run_of({name: row[name] for name in RUN_KINDS if name != "report"}), sums_of(row)) for row in rows]
-
     def listed(self, wanted: Wanted, desk: str | None = None, limit: int = 200, offset: int = 0) -> list[Listed]:
-        """A part of the history, newest first; with `desk`, only of the runs started from it."""
+        """A part of the history, newest first; with `desk`, only of the runs started from it. The `report` of a run is
+        left out (None): it may hold thousands of tickets."""
         where, values = _where(wanted, desk)
         return self._listed(f"{where} order by created desc, run.rowid desc limit ? offset ?",
                             [*values, limit, offset], desk)

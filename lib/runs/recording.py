@@ -27,9 +27,9 @@ from typing import Any
 
 from lib.errors import InputError, UnreadableFile
 from lib.runs.conversations import ROOT, to_json
-from lib.runs.read_recording import FORMAT, NOT_KEPT, VERSION, day, recorded_of
+from lib.runs.read_recording import FORMAT, NOT_KEPT, VERSION, recorded_of
 from lib.runs.read_recording import origin_of as origin_of
-from lib.runs.store import Recorded, Run, Store
+from lib.runs.store import Recorded, Store
 from lib.runs.untrusted import Wrong, parsed, unpacked
 from lib.tickets.table import one_line
 
@@ -51,12 +51,6 @@ def save(store: Store, run_ids: Sequence[str]) -> bytes:
     if not recorded.runs:
         raise InputError("The run is not in the store (any more), so there is nothing to save.")
     return gzip.compress(_KEY.sub(_blot, "".join(_text(recorded)).encode()), mtime=0)
-
-
-def recording_name(runs: Sequence[Run]) -> str:
-    """A name for the file of these runs."""
-    words = re.sub(r"[^a-z0-9]+", "-", runs[0].title.lower()).strip("-")[:40] if runs else ""
-    return f"{words or 'runs'}-{day(runs[0].created) if runs else 'none'}.recording.json.gz"
 
 
 def _blot(key: re.Match[bytes]) -> bytes:

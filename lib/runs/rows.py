@@ -110,7 +110,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Listed:
-    """A run in the history. The `report` of `run` is left out (None): it may hold thousands of tickets."""
+    """A run in the history, without its report."""
 
     run: Run
     totals: Totals

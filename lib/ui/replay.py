@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.runs.store import Run
+from lib.runs.store import Run, Wanted
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
 from lib.ui import simulation, state
@@ -118,8 +118,8 @@ def _asks_otherwise(run: Run) -> str:
 def _recorded() -> list[Recorded]:
     """The newest first. A replay is left out: it has nothing that its own source has not."""
     groups: dict[str, list[tuple[Run, int]]] = {}
-    for run, totals in state.store().history(state.whose(), LISTED):
-        answered = totals.calls - totals.errors
+    for row in state.listed(Wanted(), LISTED):
+        run, answered = row.run, row.totals.calls - row.totals.errors
         if answered and run.source != "replay" and run.shape in state.SHAPES:
             groups.setdefault(run.group, []).append((run, answered))
     ordered = [sorted(group, key=lambda found: state.SHAPES.index(found[0].shape)) for group in groups.values()]

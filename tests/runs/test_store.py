@@ -468,6 +468,7 @@ def test_two_processes_with_sixteen_workers_each_lose_no_row(tmp_path: Path):
 LOADED = """
 import sys, threading
 from concurrent.futures import ThreadPoolExecutor
+from lib.runs.store import Wanted
 from tests.runs.test_store import REPLY, Store, request, row, run
 store, name = Store(sys.argv[1]), sys.argv[2]
 store.add_run(run(name, desk=name))
@@ -482,7 +483,7 @@ def read(_):
     while True:
         last = done.is_set()
         seen += store.calls(name, after=seen[-1].id if seen else 0)
-        store.history(), store.totals(name), store.load_desk(name)
+        store.listed(Wanted()), store.totals(name), store.load_desk(name)
         if last:
             return sorted(call.subject for call in seen)
         done.wait(0.01)
@@ -684,7 +685,6 @@ def test_data_that_no_run_and_no_desk_refers_to_is_forgotten_when_new_data_comes
 
 def test_data_of_the_last_hour_is_kept_and_saving_it_again_keeps_it_longer(store: Store):
     first, second = store.save_data('["a"]', None, "a"), store.save_data('["b"]', None, "b")
-    store.forget_unused_data()
     assert store.has_data(first) and store.has_data(second)
     let_two_hours_pass(store)
     store.save_data('["a"]', None, "a")
@@ -710,7 +710,7 @@ def test_data_in_a_file_of_the_first_version_counts_as_old(tmp_path: Path, monke
             db.execute("insert into data (id, name, tickets) values ('d', 'old', 'x')")
     store = Store(path)
     assert store.has_data("d")
-    store.forget_unused_data()
+    store.save_data("new", None, "new")
     assert not store.has_data("d")
     store.close()
 
