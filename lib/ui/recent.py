@@ -33,8 +33,9 @@ def shown(runs: list[Run]) -> None:
 
 
 def _source(run: Run) -> str:
-    """"simulated", or "simulated with 10 % rate limited"."""
-    return run.source + (f" with {run.conditions}" if run.conditions else "")
+    """"simulated", or "simulated with 10 % rate limited, from a recording"."""
+    recorded = ", from a recording" * (bool(run.origin) and run.source != "replay")
+    return run.source + (f" with {run.conditions}" if run.conditions else "") + recorded
 
 
 def _differs(run: Run) -> str:
