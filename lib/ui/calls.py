@@ -260,14 +260,20 @@ def exchange(row: Row) -> None:
             st.markdown(f"**:{live.COLOUR.get(run.shape, 'gray')}[{run.shape.capitalize()}]** · call {row.number:,}",
                         width="content")
             connection.badge(run.source)
-        st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)}{_attempts(call)} · "
-                f"{fmt.exact(call.input)} input{_cached(call)} / {fmt.exact(call.output)} output tokens · "
-                f"{_would_list(run)}{fmt.dollars(call.usd)}{_own_price(run, call)}")
+        st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)}{_attempts(call)} · {_took(run, call)}")
         left, right = st.columns(2)
         with left:
             _request(run, call, request)
         with right:
             _reply(call, reply)
+
+
+def _took(run: Run, call: CallRow) -> str:
+    """Tokens and dollars; of a call without a reply only whether it may have been billed."""
+    if call.error and call.input is None and call.output is None:
+        return "no reply, nothing billed" if call.usd == 0 else "no reply, so what was billed is not known"
+    return (f"{fmt.exact(call.input)} input{_cached(call)} / {fmt.exact(call.output)} output tokens · "
+            f"{_would_list(run)}{fmt.dollars(call.usd)}{_own_price(run, call)}")
 
 
 def _about(call: CallRow) -> str:

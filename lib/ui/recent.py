@@ -69,7 +69,10 @@ def _group(page: str, group: list[Run]) -> None:
         st.text(visible(f"{fmt.ago(group[0].created)} · {fmt.cut(group[0].title)}{edits(group[0])}{_with(group[0])}"
                         f"{_besides(group)}"), width="stretch")
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-            for run in group:
+            working = any(state.is_active(run) for run in group)
+            if working:     # this list is drawn once; figures of now are in the panels
+                st.caption("at work", width="content")
+            for run in group if not working else ():
                 _figures(run, totals[run.id], [t.usd for t in totals.values()])
             connection.badge(group[0].source)
 

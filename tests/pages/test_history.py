@@ -459,6 +459,7 @@ def test_a_playground_that_keeps_nothing_says_so(visit, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_STORE", ":memory:")
     assert "In memory only, " in literal(visit("history")) and "Forgotten when the playground stops." in literal(
         visit("history"))
+    assert "the file" not in literal(visit("history"))
 
 
 def test_everything_can_be_deleted_after_a_second_click(visit, store, sample, two_groups):
@@ -495,6 +496,13 @@ def test_where_several_people_share_it_only_ones_own_runs_can_be_deleted(visit, 
 
 
 # --- the Start page --------------------------------------------------------------------------------------------------
+
+
+def test_recent_runs_tell_no_old_figures_of_a_run_at_work(visit, store, sample, monkeypatch):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="running")
+    monkeypatch.setattr(state, "is_active", lambda run: True)
+    text = markup(visit("start"))
+    assert "at work" in text and "**agent**] running" not in text
 
 
 def test_recent_runs_tell_note_and_origin_literally_and_lead_to_all_of_them(visit, store, sample):
