@@ -91,6 +91,8 @@ def test_a_call_without_a_reply_has_no_figures(calls, store, usd, said):
     store.add_call(replace(row, **nothing), {"messages": []}, None)
     told = literal(select(app.run(), 0))
     assert said in told and "not reported output tokens" not in told
+    assert "without a price" not in markup(app) and ("1 failed call of unknown cost" in markup(app)) == (usd is None)
+    assert usd == 0.0 or set(table(app)["cost"]) > {"unknown"}
 
 
 def test_an_opened_call_says_what_of_its_input_the_cache_took(calls, store):
