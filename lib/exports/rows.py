@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lib.messages import text_of
-from lib.runs.store import CallRow, Run, Store
+from lib.runs.store import CallRow, Run, Store, Totals
 from lib.task.answers import Label, parse_label
 from lib.task.report import Report
 from lib.tickets.ticket import TicketSet
@@ -25,6 +25,9 @@ CUSTOMERS = ("shape", "cause", "customer_id", "name", "plan", "region", "revenue
 LABELS = ("ticket_id", "ticket_key", "subject")
 TICKET = ("customer", "product", "created", "body")
 CHECKS = ("shape", "check", "cause", "passed", "detail")
+RUNS = ("shape", "source", "simulation", "first_answered", "status", "ended_because", "tickets", "design", "models",
+        "started", "seconds", "calls", "calls_failed", "input_tokens", "output_tokens", "usd", "usd_spent",
+        "calls_unpriced", "calls_unreported", "note", "run_id")
 CALLS = ("shape", "number", "step", "about", "model", "started", "seconds", "waited_seconds", "stop_reason",
          "input_tokens", "fresh_input_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens", "cache_read_tokens",
          "output_tokens", "thinking_tokens", "usd", "attempts", "cached", "error", "source", "call_id", "run_id")
@@ -77,6 +80,16 @@ def check_rows(reports: Reports) -> list[Row]:
             for shape, report in reports.items() for check in report.checks]
 
 
+def run_rows(runs: Iterable[tuple[Run, Totals]], tickets: str) -> list[Row]:
+    """One row per run: who answered it and what it took. `usd` is the list price, which only live calls spend."""
+    return [_named(RUNS, (
+        run.shape, run.source, run.conditions, run.origin, run.status, run.error, tickets, run.design.get("name", ""),
+        _models(run), _moment(run.created), _lasted(totals), totals.calls, totals.errors, totals.input, totals.output,
+        totals.usd, totals.usd if run.source in ("live", "server") else 0.0, totals.unpriced, totals.unreported,
+        run.note, run.id))
+        for run, totals in runs]
+
+
 def call_rows(runs: Iterable[tuple[Run, Sequence[CallRow]]]) -> list[Row]:
     """One row per call, numbered within its run by when it began; `cached`: answered by an earlier run's reply."""
     return [_named(CALLS, (
@@ -103,6 +116,19 @@ def _placed(reports: Reports, key: str, label: Label | None) -> Iterator[Any]:
 
 def _named(columns: Sequence[str], values: Sequence[Any]) -> Row:
     return dict(zip(columns, values, strict=True))
+
+
+def _models(run: Run) -> list[str]:
+    """The models of the run's own shape."""
+    steps = run.design.get("steps", {})
+    return list(dict.fromkeys(str(step.get("model", "")) for name, step in steps.items()
+                              if (name == "agent") == (run.shape == "agent")))
+
+
+def _lasted(totals: Totals) -> float | None:
+    if totals.first_started is None or totals.last_ended is None:
+        return None
+    return totals.last_ended - totals.first_started
 
 
 def _sum(parts: Iterable[float | None]) -> float | None:

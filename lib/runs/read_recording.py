@@ -40,7 +40,8 @@ _SOURCES = ("simulated", "live", "server", "replay")
 
 def origin_of(run: Run) -> str:
     """Who answered a run at first, in words: "live · Anthropic API · recorded 2026-11-12"."""
-    return run.origin or f"{run.source} · {run.connection} · recorded {day(run.created)}"
+    who = dict.fromkeys((run.source, run.connection))      # the simulation has no other name
+    return run.origin or " · ".join([*filter(None, who), f"recorded {day(run.created)}"])
 
 
 def day(seconds: float) -> str:

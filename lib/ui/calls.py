@@ -163,7 +163,9 @@ def _counts(rows: list[Row]) -> str:
         parts.append(f"{plural(repeated, 'attempt')} failed at a busy or broken server and sent again")
     if waited := sum(r.call.waited for r in rows):
         parts.append(f"{fmt.seconds(waited)} waited for a busy server, all calls together")
-    if unpriced := sum(r.call.usd is None for r in rows):
+    if unknown := sum(r.call.usd is None and _unanswered(r.call) for r in rows):
+        parts.append(f"{plural(unknown, 'failed call')} of unknown cost")
+    if unpriced := sum(r.call.usd is None and not _unanswered(r.call) for r in rows):
         parts.append(f"{plural(unpriced, 'call')} without a price")
     return " · ".join(parts)
 
@@ -213,12 +215,21 @@ def _cells(row: Row, priced: bool) -> dict[str, Any]:
         "seconds": call.seconds, "stop reason": call.stop_reason or ("error" if call.error else "none"),
         "fresh input": call.fresh,
         "cache write": _sum(call.write_5m, call.write_1h), "cache read": call.cache_read, "output": call.output,
-        "thinking": call.thinking, "cost": call.usd if priced else fmt.dollars(call.usd), "attempts": call.attempts,
+        "thinking": call.thinking, "cost": call.usd if priced else _cost(call), "attempts": call.attempts,
         "waited": call.waited,
         "note": ", ".join(["earlier reply"] * call.cached + ["asked again"] * row.again
                           + ["tool error"] * bool(row.tool_errors)),
         "error": visible(call.error or ""),
     }
+
+
+def _cost(call: CallRow) -> str:
+    return "unknown" if call.usd is None and _unanswered(call) else fmt.dollars(call.usd)
+
+
+def _unanswered(call: CallRow) -> bool:
+    """Nothing came back that could say what it took; that is no matter of its price."""
+    return bool(call.error) and call.input is None and call.output is None
 
 
 def _told(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -260,14 +271,20 @@ def exchange(row: Row) -> None:
             st.markdown(f"**:{live.COLOUR.get(run.shape, 'gray')}[{run.shape.capitalize()}]** · call {row.number:,}",
                         width="content")
             connection.badge(run.source)
-        st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)}{_attempts(call)} · "
-                f"{fmt.exact(call.input)} input{_cached(call)} / {fmt.exact(call.output)} output tokens · "
-                f"{_would_list(run)}{fmt.dollars(call.usd)}{_own_price(run, call)}")
+        st.text(f"{_about(call)} · {call.model} · {fmt.seconds(call.seconds)}{_attempts(call)} · {_took(run, call)}")
         left, right = st.columns(2)
         with left:
             _request(run, call, request)
         with right:
             _reply(call, reply)
+
+
+def _took(run: Run, call: CallRow) -> str:
+    """Tokens and dollars; of a call without a reply only whether it may have been billed."""
+    if _unanswered(call):
+        return "no reply, nothing billed" if call.usd == 0 else "no reply, so what was billed is not known"
+    return (f"{fmt.exact(call.input)} input{_cached(call)} / {fmt.exact(call.output)} output tokens · "
+            f"{_would_list(run)}{fmt.dollars(call.usd)}{_own_price(run, call)}")
 
 
 def _about(call: CallRow) -> str:

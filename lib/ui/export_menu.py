@@ -21,8 +21,9 @@ from lib.ui import export_story, state
 
 KINDS = {"csv": ("CSV", "text/csv"), "json": ("JSON", "application/json")}
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-TABLES = {"causes": "one row per cause", "customers": "of each cause", "labels": "every ticket with its cause",
-          "checks": "what code checked", "calls": "tokens, dollars and seconds of each"}
+TABLES = {"runs": "what answered, what it took", "causes": "one row per cause", "customers": "of each cause",
+          "labels": "every ticket with its cause", "checks": "what code checked",
+          "calls": "tokens, dollars and seconds of each"}
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)     # names that Windows keeps for itself
 
 # In Markdown a "_" has a backslash before it. Nothing here reads a key; somebody may have pasted one into a ticket.
@@ -109,11 +110,23 @@ class Export:
         return recording.save(self._store, self._ids)
 
     def _rows(self, name: str) -> Table:
-        found, columns = self._found(name)
+        found, columns = self._told_by(*self._found(name))
         return [{column: _keyless(value) for column, value in row.items()} for row in found], columns
 
+    def _told_by(self, found: list[dict[str, Any]], columns: tuple[str, ...]) -> Table:
+        """With what answered beside every answer: a table leaves the report that says so."""
+        source = {run.shape: f"{run.source}: {run.origin}" if run.origin else run.source for run in self.runs}
+        if "source" in columns:
+            return found, columns
+        if "shape" in columns:
+            return [{**row, "source": source[row["shape"]]} for row in found], (*columns, "source")
+        more = {f"{shape}_source": source[shape] for shape in self.reports}
+        return [{**row, **more} for row in found], (*columns, *more)
+
     def _found(self, name: str) -> Table:
-        return {"causes": lambda: (rows.cause_rows(self.reports), rows.CAUSES),
+        return {"runs": lambda: (rows.run_rows(((run, self._store.totals(run.id)) for run in self.runs),
+                                               self._tickets().name), rows.RUNS),
+                "causes": lambda: (rows.cause_rows(self.reports), rows.CAUSES),
                 "customers": lambda: (rows.customer_rows(self.reports), rows.CUSTOMERS),
                 "labels": self._labels,
                 "checks": lambda: (rows.check_rows(self.reports), rows.CHECKS),

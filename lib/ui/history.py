@@ -35,7 +35,7 @@ HELP = {
     "#": "Runs that were started together have the same number.",
     "calls": "Of an agent: turns. Calls that failed are counted, too.",
     "input tokens": "Fresh, written to the cache and read from it, as reported.",
-    "cost": "At the prices of the day the run began. unknown: no price is known for its calls.",
+    "cost": "At the prices of the day the run began; of a replay, what it would list. unknown: no price is known.",
     "time": "From the first call to the end of the last, on the run's own clock.",
     "left out": "What the sums leave out: they are more than what is shown.",
     "source": "Who answered. replay: with the replies of an earlier run, nothing was sent. recorded: opened from a "
@@ -164,6 +164,8 @@ def table(page: str, shown: View) -> None:
         st.pagination(ceil(shown.found / ROWS), key=f"{page}.page")
     if any(row.run.source == "simulated" for row in shown.rows):
         st.caption(f"simulated: {simulation.RULES}")
+    if any(row.run.source == "replay" for row in shown.rows):
+        st.caption("replay: recorded replies, nothing was sent or paid; its cost is what it would list.")
     _watch(page, shown.rows)
 
 
@@ -179,12 +181,12 @@ def _cells(row: Listed, zone: tzinfo) -> dict[str, Any]:
     run, totals = row.run, row.totals
     answered, began = totals.calls > totals.errors, datetime.fromtimestamp(run.created, zone)
     return {
-        "#": row.number, "started": began, "shape": [run.shape],
+        "#": row.number, "name": _cell(run.title) if is_renamed(row) else "", "started": began, "shape": [run.shape],
         "source": [run.source, *["recorded"] * is_opened(run)], "data": "", "design": "", "model": models_line(run),
         "status": run.status, "calls": totals.calls, "calls failed": totals.errors,
         "input tokens": totals.input if answered else None, "cost": totals.usd if answered else None,
         "time": live.elapsed(totals), "left out": _left_out(totals),
-        "name": _cell(run.title) if is_renamed(row) else "", "note": _cell(run.note), "origin": _cell(run.origin),
+        "note": _cell(run.note), "origin": _cell(run.origin),
         "why": _cell(run.error), "at": began,
     }
 
@@ -221,7 +223,7 @@ def _columns(rows: list[Listed]) -> dict[str, Any]:
                                             width=widths[name], help=HELP.get(name))
              for name, colours in COLOURS.items()}
     texts = {name: column.TextColumn(name, width=width, help=HELP.get(name)) for name, width in (
-        ("data", 155), ("design", 185), ("model", 85), ("status", 82), ("left out", 170), ("name", 160), ("note", 200),
+        ("data", 155), ("design", 155), ("model", 85), ("status", 82), ("left out", 170), ("name", 160), ("note", 200),
         ("origin", 220), ("why", 300))}
     return {**chips, **texts,
             "#": column.NumberColumn("#", width=42, help=HELP["#"]),

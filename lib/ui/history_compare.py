@@ -131,7 +131,8 @@ def _figures(left: Side, right: Side) -> str:
         ("turns" if left.run.shape == right.run.shape == "agent" else "calls", *map(fmt.exact, calls), _change(*calls)),
         ("input tokens", *_sums((one.input, other.input), (one.unreported, other.unreported), fmt.exact)),
         ("output tokens", *_sums((one.output, other.output), (one.unreported, other.unreported), fmt.exact)),
-        ("cost", *_sums(costs, (one.unpriced, other.unpriced), lambda usd: fmt.dollars(usd, beside=costs))),
+        (_cost_label(left.run, right.run),
+         *_sums(costs, (one.unpriced, other.unpriced), lambda usd: fmt.dollars(usd, beside=costs))),
         ("time", *map(fmt.seconds, times), _change(*times)),
         ("checks passed", _passed(left.outcome.report), _passed(right.outcome.report), ""),
     ]
@@ -139,6 +140,12 @@ def _figures(left: Side, right: Side) -> str:
         rows.insert(1, ("calls that failed", fmt.exact(one.errors), fmt.exact(other.errors), ""))
     head = [f"| | {left.name} | {right.name} | |", "|---|---:|---:|---:|"]
     return fmt.escaped("\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)]))
+
+
+def _cost_label(left: Run, right: Run) -> str:
+    """Nothing was paid for a replay: its dollars are what it would list."""
+    replays = [run.source == "replay" for run in (left, right)]
+    return "would list" if all(replays) else "cost (of a replay: would list)" if any(replays) else "cost"
 
 
 def _sums(values: tuple[Any, Any], left_out: tuple[int, int], show: compare.Show) -> tuple[str, str, str]:
@@ -189,7 +196,14 @@ def _answered(left: Run, right: Run) -> str:
     """Who answered each, where that differs."""
     if (left.source, left.connection) == (right.source, right.connection):
         return ""
-    return f"Answered by: {left.source}, {fmt.cut(left.connection)} → {right.source}, {fmt.cut(right.connection)}"
+    return f"Answered by: {_who(left)} → {_who(right)}"
+
+
+def _who(run: Run) -> str:
+    """"simulated", "live, Anthropic API", "replay of tickets.csv · default v1, 30 Nov 14:03:10"."""
+    if run.connection in ("", run.source):
+        return run.source
+    return f"{run.source}{' of ' if run.source == 'replay' else ', '}{fmt.cut(run.connection)}"
 
 
 # --- causes ----------------------------------------------------------------------------------------------------------

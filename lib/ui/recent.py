@@ -33,8 +33,9 @@ def shown(runs: list[Run]) -> None:
 
 
 def _source(run: Run) -> str:
-    """"simulated", or "simulated with 10 % rate limited"."""
-    return run.source + (f" with {run.conditions}" if run.conditions else "")
+    """"simulated", or "simulated with 10 % rate limited, from a recording"."""
+    recorded = ", from a recording" * (bool(run.origin) and run.source != "replay")
+    return run.source + (f" with {run.conditions}" if run.conditions else "") + recorded
 
 
 def _differs(run: Run) -> str:
@@ -68,7 +69,10 @@ def _group(page: str, group: list[Run]) -> None:
         st.text(visible(f"{fmt.ago(group[0].created)} · {fmt.cut(group[0].title)}{edits(group[0])}{_with(group[0])}"
                         f"{_besides(group)}"), width="stretch")
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-            for run in group:
+            working = any(state.is_active(run) for run in group)
+            if working:     # this list is drawn once; figures of now are in the panels
+                st.caption("at work", width="content")
+            for run in group if not working else ():
                 _figures(run, totals[run.id], [t.usd for t in totals.values()])
             connection.badge(group[0].source)
 

@@ -46,7 +46,7 @@ class Recorded:
     def told(self) -> str:
         """"30 Nov 14:03 · tickets.csv · default v1 · pipeline 46 calls, agent 45 · live"."""
         calls = ", ".join(f"{run.shape} {made:,}" for run, made in zip(self.runs, self.calls, strict=True))
-        whence = self.origin if self.runs[0].origin else self.runs[0].source
+        whence = self.runs[0].source + " · from a recording" * bool(self.runs[0].origin)
         return visible(f"{_moment(self.runs[0].created)} · {fmt.cut(self.runs[0].title)} · calls: {calls} · {whence}")
 
 
@@ -89,9 +89,9 @@ def form(page: str) -> None:
 def told(run: Run) -> str:
     """Where the answers of a replay, or of a run from a recording, come from: one line, in which `origin` may be
     anybody's words."""
-    if run.source != "replay":
-        return f"opened from a recording: {run.origin}"
     rules = f" {simulation.RULES}" if simulation.wrote(run) else ""
+    if run.source != "replay":
+        return f"opened from a recording: {_first(run.origin)}.{rules}"
     return (f"replay of {_first(run.origin)}: recorded answers, nothing is sent, $0 spent; dollars are what it would "
             f"list.{rules}")
 

@@ -10,6 +10,7 @@ from lib.tickets.visible import visible
 from lib.ui import format as fmt
 from lib.ui import state
 
+MEANING_IN_MEMORY = "Deleted runs, calls and replies are gone at once. There is no way back."
 MEANING = "Deleting overwrites: runs, calls and replies are gone from the file too. There is no way back."
 
 
@@ -19,7 +20,7 @@ def storage(page: str) -> None:
         st.subheader("Storage", anchor=False)
         with st.container(key=f"{page}_stored", gap="xsmall"):
             st.text(visible(_where(counts)))
-            st.text(MEANING)
+            st.text(MEANING if str(state.settings().store) != MEMORY else MEANING_IN_MEMORY)
         _delete(page, counts)
 
 

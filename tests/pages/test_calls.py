@@ -82,6 +82,19 @@ def test_failed_attempts_are_counted_and_told_beside_the_call(calls, store):
     assert "2.0 s in 3 attempts, waits included" in literal(select(app, 0))
 
 
+@pytest.mark.parametrize(("usd", "said"), [(0.0, "no reply, nothing billed"),
+                                           (None, "no reply, so what was billed is not known")])
+def test_a_call_without_a_reply_has_no_figures(calls, store, usd, said):
+    app = calls("agent")
+    row = seeds._row(store.run("g1-agent"), "agent", "", 999.0, 500, usd=usd, error="ServerTrouble: HTTP 500")
+    nothing = dict.fromkeys(("fresh", "write_5m", "write_1h", "cache_read", "output", "thinking"))
+    store.add_call(replace(row, **nothing), {"messages": []}, None)
+    told = literal(select(app.run(), 0))
+    assert said in told and "not reported output tokens" not in told
+    assert "without a price" not in markup(app) and ("1 failed call of unknown cost" in markup(app)) == (usd is None)
+    assert usd == 0.0 or set(table(app)["cost"]) > {"unknown"}
+
+
 def test_an_opened_call_says_what_of_its_input_the_cache_took(calls, store):
     app = calls("agent")
     add(store, store.run("g1-agent"), "agent", "", 999.0, write_5m=1_900, write_1h=30, cache_read=7)

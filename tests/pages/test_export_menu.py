@@ -39,8 +39,9 @@ def test_the_popover_offers_every_file_and_a_press_starts_nothing(both):
     assert not app.exception
     keys = [button.key for button in app.get("download_button")]
     assert keys == [f"run.export.{what}" for what in (
-        "report.html", "report.md", "tables.xlsx", "causes.csv", "causes.json", "customers.csv", "customers.json",
-        "labels.csv", "labels.json", "checks.csv", "checks.json", "calls.csv", "calls.json", "recording.json.gz")]
+        "report.html", "report.md", "tables.xlsx", "runs.csv", "runs.json", "causes.csv", "causes.json",
+        "customers.csv", "customers.json", "labels.csv", "labels.json",
+        "checks.csv", "checks.json", "calls.csv", "calls.json", "recording.json.gz")]
     assert all(button.proto.ignore_rerun for button in app.get("download_button"))
 
 
@@ -59,6 +60,22 @@ def test_the_tables_hold_the_same_in_every_format(export):
         assert len(told) - 1 == len(rows) == book[name].max_row - 1, name
     assert len(json.loads(export.table("calls", "json"))) == 46 + 40
     assert isinstance(book["calls"]["Q2"].value, float)      # usd
+
+
+def test_every_table_says_what_answered(store, sample):
+    """A sheet is sent on without the report: nobody shall take simulated answers for a model's."""
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline")
+    seeds.add_run(store, sample.tickets, sample.id, "agent", source="replay", origin="live · API · recorded 2026-11-12")
+    export = export_menu.Export(store, ["g1-pipeline", "g1-agent"])
+    for name in set(export_menu.TABLES) - {"labels", "calls", "runs"}:
+        told = {row["shape"]: row["source"] for row in json.loads(export.table(name, "json"))}
+        assert told == {"pipeline": "simulated", "agent": "replay: live · API · recorded 2026-11-12"}, name
+    label = json.loads(export.table("labels", "json"))[0]
+    assert label["pipeline_source"] == "simulated" and label["agent_source"].startswith("replay: live")
+    pipeline, agent = json.loads(export.table("runs", "json"))
+    assert (pipeline["source"], pipeline["calls"], pipeline["models"]) == ("simulated", 46, ["claude-haiku-5-5"])
+    assert (agent["source"], agent["usd_spent"], agent["first_answered"]) == (
+        "replay", 0.0, "live · API · recorded 2026-11-12")
 
 
 def test_the_reports_tell_the_runs_and_no_remote_thing_is_live_in_them(export):

@@ -116,6 +116,22 @@ def test_names_and_notes_are_shown_as_they_were_typed(visit, store, sample):
         assert "evil.example" not in markup(opened(tick(app, 0, 1, 2, 3), popover))
 
 
+def test_a_name_stands_where_it_is_seen_without_scrolling(visit, store, two_groups):
+    store.update_run("g2-pipeline", title="For the class")
+    newest = rows(visit("history"))[0]
+    assert list(newest)[:2] == ["#", "name"] and newest["name"] == "For the class"
+
+
+def test_the_dollars_of_a_replay_are_not_taken_for_spent(visit, store, sample, two_groups):
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", group="g3", created=10_000.0, source="replay",
+                  connection="tickets.csv, 30 Nov 14:03:10", origin="simulated · recorded 2026-11-12")
+    app = visit("history")
+    assert "nothing was sent or paid; its cost is what it would list" in everything(app)
+    app = comparing(app, 0, 3)
+    assert "| cost (of a replay: would list) |" in markup(app)
+    assert "Answered by: simulated → replay of tickets.csv, 30 Nov 14:03:10" in literal(app)
+
+
 @pytest.mark.parametrize("status", ["queued", "running", "done", "stopped", "failed", "interrupted"])
 def test_a_run_of_any_status_without_an_answer_has_its_row(visit, store, sample, status):
     run = seeds.add_run(store, sample.tickets, "gone", "pipeline", status=status, error="why it ended", report=None,
@@ -443,6 +459,7 @@ def test_a_playground_that_keeps_nothing_says_so(visit, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_STORE", ":memory:")
     assert "In memory only, " in literal(visit("history")) and "Forgotten when the playground stops." in literal(
         visit("history"))
+    assert "the file" not in literal(visit("history"))
 
 
 def test_everything_can_be_deleted_after_a_second_click(visit, store, sample, two_groups):
@@ -479,6 +496,13 @@ def test_where_several_people_share_it_only_ones_own_runs_can_be_deleted(visit, 
 
 
 # --- the Start page --------------------------------------------------------------------------------------------------
+
+
+def test_recent_runs_tell_no_old_figures_of_a_run_at_work(visit, store, sample, monkeypatch):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", status="running")
+    monkeypatch.setattr(state, "is_active", lambda run: True)
+    text = markup(visit("start"))
+    assert "at work" in text and "**agent**] running" not in text
 
 
 def test_recent_runs_tell_note_and_origin_literally_and_lead_to_all_of_them(visit, store, sample):

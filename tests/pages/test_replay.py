@@ -55,7 +55,7 @@ def test_a_replay_gives_the_same_answer_and_sends_nothing(visit, store, recorded
         again = found[run.shape]
         assert again.status == "done" and again.source == "replay"
         assert again.report == run.report and again.prices == run.prices
-        assert again.origin.startswith("simulated · simulated · recorded ")
+        assert again.origin.startswith("simulated · recorded ")
 
 
 def test_its_dollars_are_what_it_would_list(visit, store, recorded):
@@ -178,6 +178,13 @@ def test_titles_and_origins_of_strangers_stay_literal(visit, store, sample):
     app = replay(visit, "g1", shown="g1")
     assert "evil.example" in literal(app) and "evil.example" not in markup(app)
     assert "opened from a recording: live · ![x]" in literal(app)
+
+
+def test_a_run_from_a_recording_says_whose_answers_it_shows(visit, store, sample):
+    seeds.add_run(store, sample.tickets, sample.id, "agent", origin="simulated · recorded 2026-11-12")
+    words = literal(visit("run", group="g1"))
+    assert "opened from a recording: a simulated run of 12 Nov 2026. Rules on this machine write" in words
+    assert "· simulated, from a recording" in words      # at the top, too
 
 
 def test_no_count_is_asked_of_a_recording(visit, store, sample):
