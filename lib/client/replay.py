@@ -58,6 +58,12 @@ class Replay:
             for _ in range(min(times, self._recorded.get(request, 0))):
                 self._waiting[request].popleft()
         self._began = _beginnings(recorded)
+        left = {call_id for calls in self._waiting.values() for call_id in calls}
+        self._first: dict[str, float] = {}      # recorded run -> when the first of its calls that are left began
+        for call in recorded:
+            if call.call_id in left:
+                began = self._began[call.call_id]
+                self._first[call.run_id] = min(began, self._first.get(call.run_id, began))
         self._later: dict[str, float] = {}      # recorded run -> how much later its replay is
 
     def transport(self) -> Any:
@@ -87,12 +93,14 @@ class Replay:
         return reply
 
     def _tell(self, sent: Sent, row: CallRow) -> None:
-        """The call began, in the replay's time, when it began in the recorded run's: later by as much as the first."""
+        """The call began, in the replay's time, when it began in the recorded run's: later by as much as the first.
+        Whichever thread is here first, its call begins when the replay does, though it may not be the first recorded.
+        """
         sent.seconds, sent.waited, sent.attempts = row.seconds, row.waited, row.attempts
         sent.unanswered = bool(row.error) and row.usd is None
         if sent.began is not None:
             with self._lock:
-                later = self._later.setdefault(row.run_id, sent.began - self._began[row.id])
+                later = self._later.setdefault(row.run_id, sent.began - self._first[row.run_id])
             sent.began = self._began[row.id] + later
 
     def _answer(self, request: Any) -> Any:

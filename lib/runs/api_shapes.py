@@ -3,6 +3,7 @@ on it. Fields and blocks that are not known here may hold anything."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from lib.runs.conversations import NOT_STORED
@@ -13,7 +14,8 @@ _TEXTS = {"text": "text", "thinking": "thinking", "tool_use": "name"}       # of
 _REQUEST = {"model": str, "max_tokens": int, "tools": tuple[dict[str, Any], ...], "tool_choice": dict, "thinking": dict,
             "cache_control": dict, "metadata": dict, "output_config": dict}
 _TOOL = {"name": str, "description": str, "input_schema": dict, "cache_control": dict}
-_REPLY = {"type": str, "role": str, "model": str, "stop_reason": str, "usage": dict}
+_REPLY = {"usage": dict}
+_REPLY_WORDS = ("type", "role", "model", "stop_reason")     # text, but some servers send a number: it is kept as it came
 
 
 def check_fields_of_request(fields: dict[str, Any]) -> None:
@@ -33,12 +35,13 @@ def check_message(message: dict[str, Any]) -> None:
         raise Wrong(f"{described(message.get('role'))} is none of {', '.join(_ROLES)}", "role")
     _check_content("content", message.get("content"))
     for block in message["content"] if isinstance(message["content"], list) else ():
-        if block["type"] == "tool_use" and not isinstance(block.get("input"), dict | None):
+        if block.get("type") == "tool_use" and not isinstance(block.get("input"), dict | None):
             raise Wrong(f"{described(block['input'])} stands where an object should", "content", "input")
 
 
 def check_reply(reply: dict[str, Any]) -> None:
     _check_some(_REPLY, reply)
+    _check_words(_REPLY_WORDS, reply)
     _check_content("content", reply.get("content"), none=True)
 
 
@@ -54,15 +57,19 @@ def _check_content(name: str, content: Any, none: bool = False) -> None:
 
 def _check_block(block: Any) -> None:
     check(dict, block)
+    _check_words(("type", "id", "tool_use_id"), block)
     kind = block.get("type")
-    check(str, kind)
     if name := _TEXTS.get(kind):
         check(str | None, block.get(name))
-    for name in ("id", "tool_use_id"):
-        if not isinstance(block.get(name), str | int | None):
-            raise Wrong(f"{described(block[name])} stands where text should", name)
     if kind == "tool_result":
         _check_content("content", block.get("content"), none=True)
+
+
+def _check_words(names: Iterable[str], value: dict[str, Any]) -> None:
+    """Neither a list nor an object stands in these fields."""
+    for name in names:
+        if isinstance(value.get(name), list | dict):
+            raise Wrong(f"{described(value[name])} stands where text should", name)
 
 
 def _check_some(kinds: dict[str, Any], value: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ FORMAT, VERSION = "pipeline-or-agent recording", 1
 MOST_CALLS = 100_000
 LONGEST_CONVERSATION = 10_000   # messages
 MOST_RESENT = 4 * 2**30         # characters of all requests of all calls, were each written out
-LONGEST_WORDS = 20_000          # characters of a title, a step's name, an error …
+LONGEST_WORDS = 1_000_000       # characters of a title, an error, a call's subject: any text may be a ticket's id
 
 NOT_KEPT = ("id", "group", "data_id", "desk", "payer")      # of a run: ids mean nothing elsewhere, and open doors here
 _STATUS = ("queued", "running", "done", "stopped", "failed", "interrupted")

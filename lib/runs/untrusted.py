@@ -17,7 +17,7 @@ from lib.tickets.table import one_line
 
 MOST_VALUES = 20_000_000    # of one file; an object counts as four: a small file could fill gigabytes with them
 DEEPEST = 100               # lists and objects inside each other
-MOST = 1e15                 # of any number; beyond it a float is no longer exact to the unit
+MOST = {int: 1e18, float: 1e300}    # of any number: what a database keeps, and what sums stay finite with
 
 _GZIP = b"\x1f\x8b"
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)   # one that never ends goes to the end: linear time
@@ -197,7 +197,12 @@ def check_dict(kind: Any, value: Any) -> None:
 
 def check_range(value: float | None, lowest: float, highest: float) -> None:
     if value is not None and not lowest <= value <= highest:
-        raise Wrong(f"{described(value)} is not possible; it takes a number from {lowest:,} to {highest:,.0f}")
+        raise Wrong(f"{described(value)} is not possible; it takes a number from {_number(lowest)} to "
+                    f"{_number(highest)}")
+
+
+def _number(bound: float) -> str:
+    return f"{bound:,.0f}" if abs(bound) < 1e15 else f"{bound:g}"
 
 
 def described(value: Any) -> str:
@@ -218,7 +223,7 @@ def _check_plain(kind: type, value: Any) -> None:
     if not isinstance(value, types) or (isinstance(value, bool) and kind is not bool):
         raise Wrong(f"{described(value)} stands where {words} should")
     if kind in (int, float):
-        check_range(value, -MOST, MOST)
+        check_range(value, -MOST[kind], MOST[kind])
 
 
 def _short(text: str, mark: str = '"') -> str:

@@ -322,6 +322,17 @@ def test_calls_begin_when_they_did_and_a_night_between_two_parts_of_a_run_is_lef
     assert began == [0.0, 1.0, 10.0, 12.0]
 
 
+def test_which_thread_asks_first_does_not_move_the_replay_in_time(store):
+    for number, started in enumerate((100.0, 102.5)):
+        recorded(store, "yes", request={**REQUEST, "system": str(number)}, started=started)
+    connection, began = connect_replay(store, ["r"], 0, SETTINGS), []
+    for number in (1, 0):       # both ask when the replay begins
+        call = Call({**REQUEST, "system": str(number)}, sent=Sent(began=7000.0))
+        connection.client.send(call)
+        began.append(call.sent.began)
+    assert began == [7002.5, 7000.0]
+
+
 # --- what is not recorded --------------------------------------------------------------------------------------------
 
 TOOL = {"name": "read_ticket", "description": "Reads one ticket.", "input_schema": {"type": "object"}}

@@ -190,6 +190,33 @@ def test_half_characters_survive(store, elsewhere):
     assert asked == request and said == {"content": [{"type": "text", "text": "\udc00"}], "score": None}
 
 
+@pytest.mark.parametrize("odd", [
+    {"stop_reason": 5}, {"type": 5}, {"role": 7}, {"model": 5}, {"content": [{"text": "no type"}]},
+    {"content": [{"type": 5, "text": "x"}]}, {"content": [{"type": "tool_use", "id": 1.5, "name": "x", "input": {}}]},
+], ids=str)
+def test_what_an_odd_server_said_comes_back(store, elsewhere, odd):
+    store.add_run(Run("r", "g", "agent", "failed", "server", "s", default_design().to_dict(), "", 1.0))
+    row = CallRow(0, "r", "agent", "", "m", 1.0, 1.0, None, None, None, None, None, None, None, None)
+    said = {"content": "x", **odd}
+    asked = {"model": "m", "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": said["content"]}]}
+    store.add_call(row, asked, said)
+    now, = elsewhere.group(open_recording(save(store, ["r"]), elsewhere, ""))
+    (_, *exchange), = exchanges(elsewhere, now.id)
+    assert exchange == [asked, said]
+
+
+def test_long_ids_and_great_numbers_of_a_run_come_back(store, elsewhere):
+    tickets, catalog = few(2)
+    ids = ["x" * 30_000, tickets.tickets[1].key]
+    named = replace(tickets, tickets=tuple(replace(t, key=k, id=k) for t, k in zip(tickets.tickets, ids, strict=True)))
+    run, = ended(store, (named, catalog), shapes=["pipeline"])
+    run.report["causes"][0]["claimed"] = 2 ** 59
+    run.report["causes"][0]["customers"][0]["monthly_revenue"] = 1e18
+    store.update_run(run.id, report=run.report, title="a long name " * 3_000)
+    now, = elsewhere.group(open_recording(save(store, [run.id]), elsewhere, ""))
+    assert (now.report, exchanges(elsewhere, now.id)) == (run.report, exchanges(store, run.id))
+
+
 def test_a_run_that_is_gone_cannot_be_saved(store):
     with pytest.raises(errors.InputError, match="not in the store"):
         save(store, ["gone"])
@@ -261,7 +288,7 @@ HOSTILE = [     # where, what, and words of the refusal
     (["runs", 0], "created", -1.0, "runs 1, created: -1.0 is not possible"),
     (["runs", 0], "created", 1e300, "runs 1, created"),
     (["runs", 0], "created", "today", 'the text "today" stands where a number should'),
-    (["runs", 0], "title", "x" * 30_000, "title: a text of 30,000 characters"),
+    (["runs", 0], "title", "x" * 1_000_001, "title: a text of 1,000,001 characters"),
     (["runs", 0], "data", 7, "there is no data set 7"),
     (["runs", 0], "data", 0, "there is no data set 0"),
     (["runs", 0], "design", {}, "runs 1, design: the field"),
