@@ -186,6 +186,13 @@ class Store:
         with self._lock:
             self._db.close()
 
+    def check_that_it_is_there(self) -> None:
+        """Raises StoreError when the file was deleted: SQLite would go on writing to it, and all would be lost, calls
+        that are paid among it."""
+        if not self._in_memory and not self.path.exists():
+            raise StoreError(f"The run store {self.path} was deleted while the playground was running, so nothing "
+                             "could be kept. Restart the playground: it begins with an empty store.")
+
     @property
     def _in_memory(self) -> bool:
         return str(self.path) == MEMORY
@@ -529,6 +536,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
+        self.check_that_it_is_there()
         with self._lock, self._speaking_plainly():
             self._db.execute("begin immediate")     # waits its turn here; a read turned write could fail half-way
             try:
