@@ -31,6 +31,13 @@ class Database:
         with self._lock:
             self._db.close()
 
+    def check_that_it_is_there(self) -> None:
+        """Raises StoreError when the file was deleted: SQLite would go on writing to it, and all would be lost, calls
+        that are paid among it."""
+        if not self._in_memory and not self.path.exists():
+            raise StoreError(f"The run store {self.path} was deleted while the playground was running, so nothing "
+                             "could be kept. Restart the playground: it begins with an empty store.")
+
     def size_bytes(self) -> int:
         """What the store takes on disk; what it takes in memory where nothing is kept on disk."""
         if self._in_memory:
@@ -48,6 +55,7 @@ class Database:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
+        self.check_that_it_is_there()
         with self._lock, self._speaking_plainly():
             self._db.execute("begin immediate")     # waits its turn here; a read turned write could fail half-way
             try:

@@ -193,8 +193,9 @@ def _check(check: Check) -> None:
 
 
 def changes(runs: list[Run]) -> None:
-    """What of design and data is other than in the run before, and what that did."""
-    before = _group_before(runs[0]) if runs else []
+    """What of design and data is other than in the run before, and what that did. Whoever was given a link to these
+    runs was given none to that one."""
+    before = _group_before(runs[0]) if runs and state.is_mine(runs[0]) else []
     if not before:
         return
     try:

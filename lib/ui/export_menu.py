@@ -11,13 +11,14 @@ from typing import Any
 
 import streamlit as st
 
+from lib.errors import StoreError
 from lib.exports import rows, tables
 from lib.exports.markdown import markdown_report
 from lib.exports.page import html_report
 from lib.runs.store import Run, Store
 from lib.task.report import Report
 from lib.tickets import Ticket, TicketSet
-from lib.ui import export_story, state
+from lib.ui import downloads, export_story, state
 
 KINDS = {"csv": ("CSV", "text/csv"), "json": ("JSON", "application/json")}
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -77,16 +78,20 @@ def _recording(page: str, runs: list[Run]) -> None:
 def _button(page: str, runs: list[Run], label: str, what: str, mime: str, make: Callable[[Export], bytes],
             help: str | None = None, type: str = "secondary") -> None:
     store, ids = state.store(), [run.id for run in runs]
+    downloads.log_failures_in_one_line()
     st.download_button(label, lambda: make(Export(store, ids)), file_name=file_name(runs, what), mime=mime,
                        key=f"{page}.export.{what}", on_click="ignore", type=type, icon=":material/download:", help=help)
 
 
 class Export:
-    """A group of runs as files, from what the store holds at that moment."""
+    """A group of runs as files, from what the store holds at that moment. Raises StoreError when another window has
+    deleted them meanwhile."""
 
     def __init__(self, store: Store, run_ids: list[str]):
         self._store, self._ids = store, run_ids
         self.runs = [run for run_id in run_ids if (run := store.run(run_id))]
+        if not self.runs:
+            raise StoreError("These runs were deleted, so no file can be made of them. Reload the page.")
         self.reports = {run.shape: Report.from_dict(run.report) for run in self.runs
                         if run.report and not state.is_active(run)}
 

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from lib.errors import StoreError
 from lib.models import model
 from lib.phrases import plural
 from lib.runs.store import Listed, Run, Totals, Wanted
@@ -245,7 +246,12 @@ def _watch(page: str, rows: list[Listed]) -> None:
 
 
 def _look(working: dict[str, tuple[str, int]]) -> None:
-    if working and _progress(state.listed_runs(list(working))) != working:
+    try:
+        moved = bool(working) and _progress(state.listed_runs(list(working))) != working
+    except StoreError as error:     # a polling fragment has no page around it that could say so
+        st.text(f"✕ {error}")
+        return
+    if moved:
         st.rerun()
 
 

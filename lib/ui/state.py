@@ -24,7 +24,6 @@ from lib.design import Design, Limits
 from lib.errors import DesignError, InputError, PlaygroundError, StoreError
 from lib.phrases import plural
 from lib.runs.job import Runs
-from lib.runs.schema import MEMORY
 from lib.runs.store import CallRow, Listed, Run, Store, Wanted
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
@@ -165,11 +164,9 @@ def desk_id() -> str:
 def look_again() -> None:
     """Takes the desk from the store as it is now, with what another tab changed since this page was drawn.
 
-    Raises StoreError when the store's file was deleted: SQLite would go on writing to it, and all would be lost.
+    Raises StoreError when the store's file was deleted.
     """
-    if str(store().path) != MEMORY and not store().path.exists():
-        raise StoreError(f"The run store {store().path} was deleted while the playground was running, so nothing could "
-                         "be kept. Restart the playground: it begins with an empty store.")
+    store().check_that_it_is_there()
     st.session_state["desk"] = _stored_desk()
 
 

@@ -1,16 +1,21 @@
 """The export popover: every file can be made, from what the store holds, whatever state the runs are in."""
 
+import asyncio
 import csv
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import openpyxl
 import pytest
+from streamlit.runtime.backend_operation_handler import DeferredFileHandler
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
 from lib.tickets import guess_columns, read_table, to_tickets
-from lib.ui import export_menu
+from lib.ui import downloads, export_menu
 from tests.pages import seeds
 from tests.pages.conftest import TIMEOUT
 
@@ -138,3 +143,15 @@ def _run():
     from lib.runs.store import Run
     return Run(id="r", group="g", shape="agent", status="done", source="simulated", connection="", design={},
                data_id="", created=1794484800.0)
+
+
+def test_runs_that_another_window_deleted_are_said_to_be_gone_and_the_log_has_no_traceback(store, both, caplog):
+    store.delete_runs([run.id for run in both])
+    downloads.log_failures_in_one_line()
+    manager = MediaFileManager(MemoryMediaFileStorage("/media"))
+    file_id = manager.add_deferred(lambda: export_menu.Export(store, [run.id for run in both]).recording(), None,
+                                   "button", "recording.json.gz")
+    asked = SimpleNamespace(request_id="1", deferred_file=SimpleNamespace(file_id=file_id))
+    answer = asyncio.run(DeferredFileHandler(lambda: manager).handle(asked, "session"))
+    assert answer.error_msg
+    assert "A file could not be made: These runs were deleted" in caplog.text and "Traceback" not in caplog.text

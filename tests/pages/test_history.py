@@ -13,7 +13,7 @@ from reading import everything, literal, markup, sound
 from lib.runs import recording
 from lib.runs.store import Wanted
 from lib.task.default_design import default_design
-from lib.ui import state
+from lib.ui import history, state
 
 EDITED = replace(default_design(), name="mine").with_step("label", system="Name the cause. Be quick.")
 
@@ -510,3 +510,14 @@ def test_recent_runs_tell_note_and_origin_literally_and_lead_to_all_of_them(visi
     app = visit("start")
     assert "· recorded 2026-11-12 · “![x](https" in literal(app) and "evil.example" not in markup(app)
     assert any("All runs" in found.proto.label for found in app.get("page_link"))
+
+
+# --- a store that fails ----------------------------------------------------------------------------------------------
+
+
+def test_a_look_at_runs_at_work_that_the_store_cannot_answer_is_told_in_one_line(store, monkeypatch):
+    told = []
+    monkeypatch.setattr(history.st, "text", told.append)
+    store.close()
+    history._look({"r1": ("running", 1)})
+    assert len(told) == 1 and told[0].startswith("✕ The run store ") and "\n" not in told[0]

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 import seeds
-from reading import sound
+from reading import everything, sound
 
+from lib.task.default_design import default_design
 from lib.ui import state, visitor
 
 NAME = "design.name"
@@ -82,3 +83,14 @@ def test_alone_another_desk_than_the_last_stays_in_the_address(visit, store):
     assert app.session_state["desk_id"] == "for-the-class" and app.query_params["desk"] == "for-the-class"
     app.switch_page("pages/run.py").run()
     assert app.session_state["desk_id"] == "for-the-class" and app.query_params["desk"] == "for-the-class"
+
+
+def test_whoever_has_the_link_to_a_run_is_not_told_of_the_run_before_it(visit, shared, store, sample, browser):
+    before = default_design().with_step("label", system="Of my secret project, name the cause.")
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", group="g0", created=900.0, desk="owners-desk",
+                  design=before.to_dict())
+    seeds.add_run(store, sample.tickets, sample.id, "pipeline", desk="owners-desk")
+    browser("owners-desk")
+    assert "my secret project" in everything(visit("run", group="g1"))
+    browser("another-desk")
+    assert "my secret project" not in everything(visit("run", group="g1"))

@@ -700,3 +700,14 @@ def test_a_server_ends_promptly_while_runs_wait_for_replies(tmp_path, sent):
     assert time.monotonic() - began < 5
     left = Store(tmp_path / "runs.sqlite")
     assert left.mark_interrupted() == 6 and left.counts()["calls"] == 0
+
+
+def test_a_run_whose_store_was_deleted_sends_nothing_more(store):
+    gate = Gate(free=1)
+    runs = Runs(store)
+    group = start(runs, store, gate.connect, design=replace(default_design(), k=2, workers=1))
+    assert gate.waiting.wait(10)
+    store.path.unlink()
+    gate.open.set()
+    wait_for_end(runs, store, group)
+    assert gate.sent == 2
