@@ -14,7 +14,18 @@ import streamlit as st
 
 A_YEAR = 365 * 24 * 3600    # seconds; counted anew at each visit
 _DESK = re.compile(r"[A-Za-z0-9_-]{8,64}")
+# subtle: two tabs that open at once in a new browser have a desk each. The later one takes the first one's, by a reload
+# before anything was done in it; only once, since a browser might show a cookie here and not send it.
 _SCRIPT = """export default function({ data }) {
+    const found = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${data.name}=`));
+    const kept = found ? found.slice(data.name.length + 1) : "";
+    if (!window[data.name] && kept !== data.desk && /^[A-Za-z0-9_-]{8,64}$/.test(kept)
+            && !sessionStorage.getItem(data.name)) {
+        sessionStorage.setItem(data.name, "reloaded");
+        location.reload();
+        return;
+    }
+    window[data.name] = true;
     const encrypted = location.protocol === "https:" ? "; Secure" : "";
     document.cookie = `${data.name}=${data.desk}; path=/; max-age=${data.seconds}; SameSite=Strict${encrypted}`;
 }"""

@@ -267,6 +267,24 @@ def test_in_a_shared_playground_each_browser_has_a_desk_runs_and_a_key_of_its_ow
         store.close()
 
 
+def test_two_tabs_that_open_at_once_in_a_new_browser_share_a_desk(browser, tmp_path):
+    with serve(tmp_path, PLAYGROUND_SHARED="1") as address, closing(Store(tmp_path / "runs.sqlite")) as store:
+        tabs = [browser.new_page(), browser.new_page()]
+        for tab in tabs:
+            tab.goto(address, wait_until="commit")
+        for tab in tabs:
+            expect(tab.get_by_role("button", name="Run the sample both ways")).to_be_visible()
+            tab.wait_for_timeout(2_000)
+        for tab in tabs:
+            begun = len(store.runs())
+            press(tab, "Run the sample both ways")
+            expect(tab).to_have_url(re.compile("run="))
+            wait_for(store, store.runs())
+            assert len(store.runs()) == begun + 2
+        [cookie] = [found for found in browser.cookies() if found["name"].startswith("playground_")]
+        assert {run.desk for run in store.runs()} == {cookie["value"]}
+
+
 def test_five_sessions_watch_two_runs_of_sixteen_workers_while_somebody_works(browser, tmp_path):
     with serve(tmp_path, PLAYGROUND_SPEED="8") as address, closing(Store(tmp_path / "runs.sqlite")) as store:
         soaked = soak(browser.new_page(), address, store, runs=2, sessions=5, tickets=120)
