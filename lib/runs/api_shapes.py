@@ -15,7 +15,7 @@ _REQUEST = {"model": str, "max_tokens": int, "tools": tuple[dict[str, Any], ...]
             "cache_control": dict, "metadata": dict, "output_config": dict}
 _TOOL = {"name": str, "description": str, "input_schema": dict, "cache_control": dict}
 _REPLY = {"usage": dict}
-_REPLY_WORDS = ("type", "role", "model", "stop_reason")     # text, but some servers send a number: it is kept as it came
+_REPLY_WORDS = ("type", "role", "model", "stop_reason")     # text, but some servers send a number
 
 
 def check_fields_of_request(fields: dict[str, Any]) -> None:
