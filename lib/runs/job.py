@@ -76,14 +76,14 @@ class Runs:
             if not self._store.has_data(data_id):       # forgotten meanwhile; a resume will want it
                 database = catalog.to_bytes() if catalog.tables else None
                 data_id = self._store.save_data(tickets.to_json(), database, tickets.name)
-            for run_id, shape in zip(ids, shapes, strict=True):
-                run = Run(id=run_id, group=group, shape=shape, status="queued", source=source,
-                          connection=connection_name, design=design.to_dict(), data_id=data_id, created=time.time(),
-                          prices=snapshot, desk=desk, title=f"{tickets.name} · {design.name}", conditions=conditions,
-                          payer=payer, origin=origin)
-                self._store.add_run(run)
+            new = [Run(id=run_id, group=group, shape=shape, status="queued", source=source, connection=connection_name,
+                       design=design.to_dict(), data_id=data_id, created=time.time(), prices=snapshot, desk=desk,
+                       title=f"{tickets.name} · {design.name}", conditions=conditions, payer=payer, origin=origin)
+                   for run_id, shape in zip(ids, shapes, strict=True)]
+            self._store.add_runs(new)       # all, or none: what cannot be written must not leave half a group at work
+            for run in new:
                 self._begin(_Job(run, design, tickets, catalog, shared, reuse_replies, payer))
-                begun(run_id)
+                begun(run.id)
         return group
 
     def resume(self, run_id: str, connect: Connect, limits: Limits | None = None, conditions: str = "",
@@ -159,7 +159,8 @@ class Runs:
 
     def _begin(self, job: _Job) -> None:
         try:
-            self._store.update_run(job.run.id, status="queued", error="", ended=None)
+            if job.run.status != "queued":      # it is resumed
+                self._store.update_run(job.run.id, status="queued", error="", ended=None)
             threading.Thread(target=self._work, args=(job,), name=f"run-{job.run.shape}", daemon=True).start()
         except BaseException:
             job.shared.give_back()

@@ -53,8 +53,13 @@ class Store(Listing, Recordings, Desks):
     # --- runs
 
     def add_run(self, run: Run) -> None:
+        self.add_runs([run])
+
+    def add_runs(self, runs: Sequence[Run]) -> None:
+        """Adds all of them, or none."""
         with self._writing() as db:
-            insert(db, "run", cells(run))
+            for run in runs:
+                insert(db, "run", cells(run))
 
     def update_run(self, run_id: str, **changes: Any) -> bool:
         """Sets fields of a run; False when it is not (or no longer) in the store."""

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from lib.tickets.table import one_line
 
-MOST_VALUES = 20_000_000    # of one file; an object counts as four: a small file could fill gigabytes with them
+MOST_VALUES = 8_000_000     # of one file; an object counts as four: a small file could fill gigabytes with them
 DEEPEST = 100               # lists and objects inside each other
 MOST = {int: 1e18, float: 1e300}    # of any number: what a database keeps, and what sums stay finite with
 

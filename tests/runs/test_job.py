@@ -344,6 +344,23 @@ def test_a_run_that_cannot_begin_is_not_active(store, monkeypatch):
     assert not runs.active(run.id)
 
 
+def test_a_group_that_cannot_be_written_as_a_whole_leaves_no_run_at_work(store):
+    with closing(sqlite3.connect(store.path)) as db:
+        db.execute("create trigger full before insert on run when new.shape = 'agent' "
+                   "begin select raise(abort, 'disk full'); end")
+        db.commit()
+    runs = Runs(store, replace(load({}), max_runs=2))
+    for _ in range(3):
+        with pytest.raises(errors.StoreError, match="disk full"):
+            start(runs, store, lambda: pytest.fail("it connected"), shapes=("pipeline", "agent"))
+    assert store.runs() == []
+    with closing(sqlite3.connect(store.path)) as db:
+        db.execute("drop trigger full")
+        db.commit()
+    [one, two] = wait_for_end(runs, store, start(runs, store, shapes=("pipeline", "agent")))
+    assert (one.status, two.status) == ("done", "done")
+
+
 def test_a_run_whose_end_could_not_be_written_can_be_ended_by_stop(store):
     runs = Runs(store)
     run = stopped_by_its_budget(runs, store)
