@@ -93,11 +93,11 @@ def _replay() -> Choice:
     found = replay.chosen()
     if found is None:
         return Choice("replay", "", lambda: None, "Choose at the top right which run is replayed.")
-    return _replay_of(found)
+    return to_replay(found, replay.speed())
 
 
-def _replay_of(found: replay.Recorded) -> Choice:
-    settings, store, speed = state.settings(), state.store(), replay.speed()
+def to_replay(found: replay.Recorded, speed: float) -> Choice:
+    settings, store = state.settings(), state.store()
 
     def connect(made: int = 0, going_on: Sequence[str] = ()) -> Any:
         from lib.client.connect import connect_replay
@@ -150,7 +150,7 @@ def to_resume(run: Run) -> Choice:
     found = replay.of(run)
     if found is None:
         return Choice("replay", run.connection, lambda: None, "The run that it replays is gone from the store.")
-    return replace(_replay_of(found), name=run.connection)
+    return replace(to_replay(found, replay.speed()), name=run.connection)
 
 
 def picker(page: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import streamlit as st
 
 from lib.errors import PlaygroundError
 from lib.phrases import plural
-from lib.runs.store import Listed, Wanted
+from lib.runs.store import Listed
 from lib.ui import export_menu, go_to, history, history_compare, replay, start_runs, state
 from lib.ui import format as fmt
 
@@ -179,18 +178,11 @@ def _not_replayed(runs: list[Listed]) -> str:
 def _start_replay(runs: list[Listed], speed: float) -> None:
     told = replay.Recorded(*zip(*((row.run, row.totals.calls) for row in _ordered(runs)), strict=True))
     try:
-        if not _just_started():
-            state.start_replay(told.runs, speed, told.name, told.origin)
+        start_runs.start_replay(told, speed)
     except PlaygroundError as error:
         st.text(f"✕ {error}")
         return
     go_to.run_page(state.shown_group())
-
-
-def _just_started() -> bool:
-    """A double click is no wish for two."""
-    newest = state.listed(Wanted(source="replay"), 1)
-    return bool(newest) and time.time() - newest[0].run.created < start_runs.DOUBLE_CLICK
 
 
 # --- delete ----------------------------------------------------------------------------------------------------------

@@ -47,6 +47,8 @@ def _forget() -> None:
 
 def _open(file: Any) -> None:
     """The same content is opened once, however often it is uploaded, as long as its runs are there."""
+    from lib.runs import recording
+
     name, data = visible(fmt.cut(file.name)), file.getvalue()
     opened = st.session_state.setdefault("_recordings", {})
     content = hashlib.sha256(data).hexdigest()
@@ -54,7 +56,7 @@ def _open(file: Any) -> None:
     try:
         if not known:
             with st.spinner("Reading …"):
-                opened[content] = state.open_recording(data)
+                opened[content] = recording.open_recording(data, state.store(), state.desk_id())
     except PlaygroundError as error:
         st.session_state["_recording_told"] = f"✕ {name}: {error}"
         return

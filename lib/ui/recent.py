@@ -26,7 +26,7 @@ def shown(runs: list[Run]) -> None:
     made_of = f"{what} · {fmt.cut(str(run.design.get('name', '')))}{edits(run)}"
     with st.container(horizontal=True, vertical_alignment="center", key="run_shown"):
         st.text(visible(f"Shown: {made_of} · {fmt.ago(run.created)} · {_source(run)}"), width="content")
-        if differs := _differs(run):
+        if differs := state.other_on_desk(run):
             them = "it" if differs == "design" else "those"
             st.badge(f"Not the {differs} above: run again to answer with {them}.", icon=":material/info:",
                      color="yellow")
@@ -36,13 +36,6 @@ def _source(run: Run) -> str:
     """"simulated", or "simulated with 10 % rate limited, from a recording"."""
     recorded = ", from a recording" * (bool(run.origin) and run.source != "replay")
     return run.source + (f" with {run.conditions}" if run.conditions else "") + recorded
-
-
-def _differs(run: Run) -> str:
-    """"data", "design", "data and design" or "": what the desk holds by now that the run did not have."""
-    parts = ["data"] * (run.data_id != state.data().id)
-    parts += ["design"] * (state.version_of(run) != state.design()[0].version)
-    return " and ".join(parts)
 
 
 def groups(page: str) -> None:

@@ -78,7 +78,7 @@ def form(page: str) -> None:
     _field(st.segmented_control, page, "replay_speed", "How fast?", options=list(SPEEDS), format_func=SPEEDS.get,
            default=speed(), required=True)
     st.caption(MEANS)
-    if now and (other := _asks_otherwise(now.runs[0])):
+    if now and (other := state.other_on_desk(now.runs[0])):
         st.text(f"⚠ The {other} on the desk {'are' if other.startswith('data') else 'is'} not that run's, so a replay "
                 "will soon ask what was not recorded.")
         st.button("Put its data and design on the desk", key=f"{page}.replay.take", icon=":material/input:",
@@ -106,13 +106,6 @@ def _first(origin: str) -> str:
         return origin
     kind = {"server": "run of a compatible server"}.get(source, f"{source} run")
     return f"a {kind} of {moment.day} {moment:%b %Y}"
-
-
-def _asks_otherwise(run: Run) -> str:
-    """"data", "design", "data and design" or "": what the desk holds and the run did not have."""
-    parts = ["data"] * (run.data_id != state.data().id)
-    parts += ["design"] * (state.version_of(run) != state.design()[0].version)
-    return " and ".join(parts)
 
 
 def _recorded() -> list[Recorded]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import streamlit as st
 
-from lib.design import Design
+from lib.design import Design, Limits
+from lib.errors import DesignError
 from lib.phrases import plural, some
 from lib.runs.store import Run, Totals
+from lib.task.problems import problems
 from lib.tickets.visible import visible
 from lib.ui import connection, drafts, editors, start_runs, state
 
+NOTES = 8       # of resumed runs that a desk keeps
 NAMED = 5       # of the fields that differ; more are counted
 LIMITS = {"limits.max_turns": "turns", "limits.max_tokens": "tokens", "limits.max_usd": "dollars",
           "limits.max_seconds": "seconds"}
@@ -72,7 +76,7 @@ def line(run: Run, totals: Totals) -> str:
     kept, taken = totals.calls - totals.errors, state.runs().taken_over(run.id)
     told = [f"{plural(kept, 'finished call')} kept."] if run.status in ENDED and kept else []
     told += [f"Resumed: {plural(taken, 'call')} taken from before, not paid again."] if taken else []
-    return " ".join([*told, *filter(None, [state.resumed(run.id)])])
+    return " ".join([*told, *filter(None, [_noted(run.id)])])
 
 
 def differences(run: Run) -> Differences:
@@ -111,7 +115,35 @@ def _ask_or_resume(run: Run) -> None:
 def _resume(run: Run) -> None:
     _forget_the_question()
     differ = differences(run)
-    state.resume_run(run.id, connection.to_resume(run), _limits_line(differ) if differ.limits else "")
+    _go_on(run.id, connection.to_resume(run), _limits_line(differ) if differ.limits else "")
+
+
+@state.told
+def _go_on(run_id: str, answers: connection.Choice, note: str) -> None:
+    """With the run's own design under the limits that the desk has now: a raised one lets it go on. The `note` is kept
+    for whoever looks on."""
+    st.session_state.get("_stopping", set()).discard(run_id)
+    connect = functools.partial(answers.connect, state.store().totals(run_id).calls, [run_id])
+    try:
+        state.runs().resume(run_id, connect, _usable_limits(), answers.conditions, answers.reuse, answers.payer)
+    except DesignError as reason:
+        raise DesignError(f"This run cannot go on: {reason}. Start a new one.") from reason
+    newest = list(state.desk()["resumed"].items())[-(NOTES - 1):]
+    state.keep(resumed={**dict(newest), run_id: note})
+
+
+def _noted(run_id: str) -> str:
+    """What was noted when the run was resumed last; "" for another one."""
+    return str(state.desk()["resumed"].get(run_id, ""))
+
+
+def _usable_limits() -> Limits:
+    """Raises DesignError, naming the limit, for what no run may have."""
+    current, _ = state.design()
+    for problem in problems(current):
+        if problem.field.startswith("limits."):
+            raise DesignError(f"{drafts.label(problem.field)}: {problem.text}")
+    return current.limits
 
 
 def _start_anew(shape: str) -> None:

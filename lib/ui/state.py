@@ -20,14 +20,13 @@ import streamlit as st
 from lib import settings as settings_module
 from lib import task
 from lib.catalog import Catalog, empty_catalog, open_catalog
-from lib.design import Design, Limits
+from lib.design import Design
 from lib.errors import DesignError, InputError, PlaygroundError, StoreError
 from lib.phrases import plural
 from lib.runs.job import Runs
 from lib.runs.store import CallRow, Listed, Run, Store, Wanted
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
-from lib.task.problems import problems
 from lib.task.report import Report
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
 from lib.ui import back_button, visitor
@@ -259,6 +258,12 @@ def version_of(run: Run) -> str:
     return found.version if found else ""
 
 
+def other_on_desk(run: Run) -> str:
+    """"data", "design", "data and design" or "": what the desk holds by now that the run did not have."""
+    parts = ["data"] * (run.data_id != data().id) + ["design"] * (version_of(run) != design()[0].version)
+    return " and ".join(parts)
+
+
 @told
 def put_on_desk(run: Run) -> None:
     """The run's data and design take the place of those on the desk."""
@@ -343,41 +348,13 @@ def _stored(path: str, data_id: str) -> Data:
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 
-def start_runs(shapes: list[str], connection: Any, chosen: Data, own_prices: dict[str, dict[str, float]]) -> None:
-    """Begins one run per shape in the background, and shows them."""
-    current, _ = design()
+def start_runs(current: Design, shapes: list[str], connection: Any, chosen: Data,
+               own_prices: dict[str, dict[str, float]]) -> None:
+    """Begins one run per shape in the background, and shows them. What is on the desk stays as it is."""
     group = runs().start(current, shapes, chosen.tickets, chosen.catalog, chosen.id, connection.connect,
                          connection.source, connection.name, desk_id(), connection.conditions, own_prices,
                          connection.reuse, connection.payer, connection.origin, connection.price_list)
     show_group(group)
-
-
-@told
-def resume_run(run_id: str, connection: Any, note: str = "") -> None:
-    """Goes on with the run's own design under the limits that the desk has now: a raised one lets it go on. The `note`
-    is kept for whoever looks on: see `resumed`."""
-    st.session_state.get("_stopping", set()).discard(run_id)
-    connect = functools.partial(connection.connect, store().totals(run_id).calls, [run_id])
-    try:
-        runs().resume(run_id, connect, _usable_limits(), connection.conditions, connection.reuse, connection.payer)
-    except DesignError as reason:
-        raise DesignError(f"This run cannot go on: {reason}. Start a new one.") from reason
-    newest = list(desk()["resumed"].items())[-7:]
-    keep(resumed={**dict(newest), run_id: note})
-
-
-def resumed(run_id: str) -> str:
-    """What was noted when the run was resumed last; "" for another one."""
-    return str(desk()["resumed"].get(run_id, ""))
-
-
-def _usable_limits() -> Limits:
-    """Raises DesignError, naming the limit, for what no run may have."""
-    current, _ = design()
-    for problem in problems(current):
-        if problem.field.startswith("limits."):
-            raise DesignError(f"{draft_module.label(problem.field)}: {problem.text}")
-    return current.limits
 
 
 def stop_run(run_id: str) -> None:
@@ -557,35 +534,3 @@ def _forget_deleted() -> None:
     if shown_group() and not group():
         open_group("")
         st.query_params.pop("run", None)
-
-
-def start_replay(recorded: Sequence[Run], speed: float, name: str, origin: str) -> None:
-    """Begins a new run per shape that is answered by the recorded replies of these runs, which are of one group.
-
-    Design and data are theirs; what is on the desk stays as it is, and points at the new runs from now on. `name` and
-    `origin` say which replies those are. Raises DesignError for runs of another version, StoreError when their data
-    are gone.
-    """
-    first, shapes = recorded[0], [run.shape for run in recorded]
-    tickets_json, database = store().load_data(first.data_id)
-    connect = functools.partial(_connect_replay, store(), [run.id for run in recorded], speed, settings())
-    begun = runs().start(Design.from_dict(first.design), shapes, TicketSet.from_json(tickets_json),
-                         Catalog.from_bytes(database) if database else empty_catalog(), first.data_id, connect,
-                         "replay", name, desk_id(), first.conditions, origin=origin,
-                         price_list=first.prices or None)
-    open_group(begun)
-    _show_in_url(run=begun)
-
-
-def _connect_replay(*recorded: Any) -> Any:
-    from lib.client.connect import connect_replay
-
-    return connect_replay(*recorded)
-
-
-def open_recording(data: bytes) -> str:
-    """Puts the runs of a recording into the store, as this visitor's; returns the id of their group. Raises InputError
-    for what is none."""
-    from lib.runs import recording
-
-    return recording.open_recording(data, store(), desk_id())
