@@ -315,7 +315,8 @@ HOSTILE = [     # where, what, and words of the refusal
 ]
 
 
-@pytest.mark.parametrize(("place", "name", "value", "words"), HOSTILE, ids=lambda part: str(part)[:30])
+@pytest.mark.parametrize(("place", "name", "value", "words"), HOSTILE,
+                         ids=lambda part: "missing" if part is DELETE else str(part)[:30])
 def test_what_a_recording_cannot_hold_is_named_with_its_place(small, elsewhere, place, name, value, words):
     assert words in refusal(elsewhere, packed(changed(small, [*place, name], value)), name="demo.json.gz")
 
