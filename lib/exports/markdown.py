@@ -13,7 +13,7 @@ from lib.tickets.visible import visible
 _SPECIAL = re.compile(r"[\\`*_{}\[\]#|~$^!]")
 _AT_START = re.compile(r"^([-+=:]|\d{1,9}(?=[.)](?:\s|$)))")
 # Renderers make links, mentions and references of these even where every sign is escaped; inside code they never do.
-_LINKED = re.compile(r"\S*(?:[a-z][a-z0-9+.-]*:/|www\.|mailto:|xmpp:|@|#\d|\bGH-\d)\S*", re.IGNORECASE)
+_LINKED = re.compile(r"[a-z0-9+.-]:/|www\.|mailto:|xmpp:|@|#\d|\bGH-\d", re.IGNORECASE)
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -23,12 +23,7 @@ def markdown_report(story: Story) -> str:
 
 def literal(words: str) -> str:
     """The words as one line of Markdown that shows them as they are; links and mentions as code."""
-    line = " ".join(visible(words).split())
-    parts, end = [], 0
-    for match in _LINKED.finditer(line):
-        parts += [_escaped(line[end:match.start()]), _code(match[0])]
-        end = match.end()
-    found = "".join((*parts, _escaped(line[end:])))
+    found = " ".join(_code(word) if _LINKED.search(word) else _escaped(word) for word in visible(words).split())
     return _AT_START.sub(lambda match: f"{match[0]}\\" if match[0].isdecimal() else f"\\{match[0]}", found)
 
 

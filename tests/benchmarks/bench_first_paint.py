@@ -15,10 +15,11 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
+sys.path.insert(0, str(ROOT))
 
-from conftest import open_chromium, serve  # noqa: E402
 from playwright.sync_api import Browser  # noqa: E402
+
+from tests.playground import open_chromium, serve  # noqa: E402
 
 PROCESSES = 3
 LIMIT = 3.0         # seconds

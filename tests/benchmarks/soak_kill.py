@@ -15,12 +15,12 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
+sys.path.insert(0, str(ROOT))
 
-from conftest import Server, open_chromium  # noqa: E402
 from playwright.sync_api import Page  # noqa: E402
 
 from lib.runs.store import Store  # noqa: E402
+from tests.playground import Server, open_chromium  # noqa: E402
 from tests.survival.soak import keep_sample, start, undisturbed  # noqa: E402
 from tests.survival.undisturbed import Asked, asked, wait_for  # noqa: E402
 

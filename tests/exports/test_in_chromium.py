@@ -4,22 +4,15 @@ import pytest
 
 from lib.exports.page import html_report
 from lib.ui.export_story import story
-from tests.browser.conftest import open_chromium
 from tests.exports import hostile
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with open_chromium() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 800, 390])
-def test_the_page_asks_for_nothing_but_itself_and_nothing_sticks_out(browser, tmp_path, width, scheme):
+def test_the_page_asks_for_nothing_but_itself_and_nothing_sticks_out(chromium, tmp_path, width, scheme):
     file = tmp_path / "report.html"
     file.write_text(html_report(story(hostile.facts())), encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     asked, said = [], []
     page.on("request", lambda request: asked.append(request.url))

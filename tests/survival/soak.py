@@ -26,7 +26,8 @@ MOST_SECONDS = 180.0        # of a whole soak
 
 @dataclass(frozen=True)
 class Soaked:
-    """What came of it. `interactions` are seconds from a click to what it brings, once all sessions are there."""
+    """What came of it. `interactions` are seconds from a click to what it brings, once all sessions are there; in the
+    first the browser also loads what draws a table."""
 
     arrived: float          # seconds from the first run's start until every session has its page
     interactions: list[float]
@@ -72,6 +73,8 @@ def start(page: Page, address: str, store: Store, desk: str, data_id: str, worke
 def _work(page: Page, store: Store, runs: list[Run]) -> Iterator[float]:
     """What a person does meanwhile, for as long as any run is at work: looks at the calls, and elsewhere."""
     calls = page.get_by_role("tabpanel").get_by_test_id("stDataFrame")
+    while not store.calls(runs[-1].id):
+        page.wait_for_timeout(50)
     while any(store.run(run.id).status in ("queued", "running") for run in runs):
         for tab, shown in (("Calls", True), ("Checks", False)):
             began = time.monotonic()

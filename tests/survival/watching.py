@@ -19,7 +19,7 @@ class Watcher:
         self._query = f"run={group}"
         self._polls: dict[str, tuple[float, float]] = {}       # fragment -> its interval, and when it is due
         self.scripts, self.exceptions = 0, []
-        self.has_page = threading.Event()       # its first whole script has ended
+        self.has_page = threading.Event()       # with a view that polls
 
     def watch(self, seconds: float) -> None:
         until = time.monotonic() + seconds
@@ -51,7 +51,8 @@ class Watcher:
         elif kind == "script_finished":
             self.scripts += 1
             whole = message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
-            self.has_page.set() if whole else None
+            if whole and self._polls:
+                self.has_page.set()
             return whole
         return False
 

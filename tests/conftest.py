@@ -1,0 +1,14 @@
+"""What tests of several folders share."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.playground import open_chromium
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The machine's own Chromium; one for all tests, since Playwright may be started only once."""
+    with open_chromium() as browser:
+        yield browser
