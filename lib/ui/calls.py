@@ -59,6 +59,8 @@ def calls(runs: list[Run]) -> None:
     rows = [row for run in runs for row in _numbered(run)]
     if not rows:
         st.caption("Every call will be here as it happens, each with its exact request and reply.")
+        with st.container(key="calls_wait"):        # subtle: a polling fragment needs a container of its own
+            st.fragment(_until_the_first, run_every=live.POLL if any(map(state.is_active, runs)) else None)(runs)
         return
     connection.origin(runs)
     shown = _filtered(rows)
@@ -74,6 +76,11 @@ def calls(runs: list[Run]) -> None:
             go_to.scroll_to(wanted, ".st-key-run_exchange")
     else:
         st.caption("Select a row to see its exact request and reply.")
+
+
+def _until_the_first(runs: list[Run]) -> None:
+    if any(state.calls(run.id) for run in runs):
+        st.rerun()
 
 
 def _numbered(run: Run) -> list[Row]:

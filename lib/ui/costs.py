@@ -55,6 +55,7 @@ class View:
     measure: str
     log: bool
     published: bool
+    waiting: bool = False       # polled, because something is at work
 
 
 def header(runs: list[Run]) -> None:
@@ -107,7 +108,7 @@ def _pictures(view: View, was_waiting: bool) -> None:
 
 def _draw(view: View, was_waiting: bool) -> None:
     runs = state.group()
-    view, jobs = replace(view, runs=runs), _jobs(runs)
+    view, jobs = replace(view, runs=runs, waiting=was_waiting), _jobs(runs)
     if was_waiting and not any(state.is_active(run) for run in runs) and all(job.done() for job in jobs.values()):
         st.rerun()      # once: polling stops
     recorded = live.calls_of(runs)
@@ -174,7 +175,7 @@ def _cumulative(view: View, calls: Calls) -> None:
         _chart("cumulative", rows, _cumulative_spec(view.measure, view.log, view.published), view, drawn,
                empty=_why_empty(view.measure, *calls.values()))
         law = drawn and view.measure != "seconds"
-        _under(rows, "cumulative", "dots: calls · line: the law" if law else "", live.FORMULA if law else None)
+        _under(view, rows, "cumulative", "dots: calls · line: the law" if law else "", live.FORMULA if law else None)
         if view.published:
             st.text(cost_words.published(view.measure, turns, publication.SOURCE, model(publication.MODEL).name))
 
@@ -198,7 +199,7 @@ def _composition(view: View, calls: Calls) -> None:
                 st.markdown(f"**:{live.COLOUR[shape]}[{shape.capitalize()}]**")
                 _chart("composition", rows[shape], _composition_spec(shape, view.measure), view, bool(rows[shape]),
                        shape, empty=_why_empty(view.measure, calls[shape]))
-        _under([{"shape": shape, **row} for shape, made in rows.items() for row in made], "composition")
+        _under(view, [{"shape": shape, **row} for shape, made in rows.items() for row in made], "composition")
 
 
 # --- 3: what if ------------------------------------------------------------------------------------------------------
@@ -216,7 +217,8 @@ def _ladders(view: View, jobs: dict[str, Future]) -> None:
                 _ladder(view, run, run.shape in waiting, found.get(run.shape))
         rows = [{"shape": shape, **row} for shape, rungs in found.items() for row in _rungs(view, rungs)]
         cut = any(row["label"].endswith("→") for row in rows)
-        _under([_told(row) for row in rows], "ladder", f"{FIXED}{' · →: goes on beyond the picture' if cut else ''}")
+        beyond = " · →: goes on beyond the picture" if cut else ""
+        _under(view, [_told(row) for row in rows], "ladder", f"{FIXED}{beyond}")
         if found:
             with st.expander("Every rung: tokens, dollars, seconds, and what to know of it", key="costs_rungs"):
                 _table(rows)
@@ -297,7 +299,7 @@ def _scale(view: View) -> None:
     with _picture("scale"):
         rows = charts.scale_rows(found, view.measure)
         _chart("scale", rows, _scale_spec(view.measure), view, bool(rows), empty=EMPTY[view.measure])
-        _under([asdict(row) for row in found], "scale", "both axes are always logarithmic · ✕: beyond the window")
+        _under(view, [asdict(row) for row in found], "scale", "both axes are always logarithmic · ✕: beyond the window")
         for line in cost_words.scale_notes(found):
             st.text(line)
 
@@ -362,11 +364,11 @@ def _why_empty(measure: str, *made: list[CallRow]) -> str:
     return EMPTY[measure] if any(not call.error for calls in made for call in calls) else "No call was answered."
 
 
-def _under(rows: list[dict[str, Any]], name: str, words: str = "", help: str | None = None) -> None:
+def _under(view: View, rows: list[dict[str, Any]], name: str, words: str = "", help: str | None = None) -> None:
     """The line under a picture: its numbers as a file, and what its marks mean."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"costs_under_{name}"):
         if rows:
-            downloads.csv_button(partial(list, rows), f"costs-{name}.csv", f"costs.csv.{name}")
+            downloads.csv_button(partial(list, rows), f"costs-{name}.csv", f"costs.csv.{name}", wait=view.waiting)
         if words:
             st.caption(words, width="content", help=help)
 

@@ -13,10 +13,14 @@ from lib.errors import PlaygroundError
 from lib.exports.tables import as_csv
 
 
-def csv_button(rows: Callable[[], Sequence[Mapping[str, Any]]], name: str, key: str) -> None:
-    """A button that makes the file when it is pressed."""
+def csv_button(rows: Callable[[], Sequence[Mapping[str, Any]]], name: str, key: str,
+               wait: bool = False) -> None:
+    """A button that makes the file when it is pressed. In a polling fragment it has to `wait`: each poll replaces the
+    file behind it, and a click in between would get nothing."""
     st.download_button("CSV", lambda: as_csv(rows()), file_name=name, mime="text/csv", key=key, on_click="ignore",
-                       type="tertiary", icon=":material/download:", help="The numbers of this picture as a table.")
+                       type="tertiary", icon=":material/download:", disabled=wait,
+                       help="When nothing is at work any more; Export on the Run page works at any time." if wait
+                       else "The numbers of this picture as a table.")
 
 
 @st.cache_resource(show_spinner=False)
