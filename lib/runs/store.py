@@ -5,6 +5,7 @@ Every finished call is in here before anybody sees its reply. Nothing here compu
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import sqlite3
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from lib.errors import StoreError
 from lib.messages import utf8
@@ -181,10 +182,13 @@ class Store:
         self._db = open_database(self.path)
         self._lock = threading.RLock()
         self._recent = Recent()
+        self._claim: IO[str] | None = None      # open and locked while this is the file's server
 
     def close(self) -> None:
         with self._lock:
             self._db.close()
+            if self._claim:
+                self._claim.close()
 
     @property
     def _in_memory(self) -> bool:
@@ -275,6 +279,25 @@ class Store:
                        error = 'The playground stopped while this run was going. Its finished calls are kept.',
                        ended = (select max(started + seconds) from call where run_id = run.id)
                    where status in ('queued', 'running')""").rowcount
+
+    def sole_server(self) -> bool:
+        """Whether no other process that is alive has said this of the file; then this one has, until it ends. Where
+        files cannot be locked, nobody else is known of."""
+        if self._in_memory or self._claim:
+            return True
+        try:
+            import fcntl  # there is none on Windows
+
+            claim = open(self.path.with_name(f"{self.path.name}-server"), "w")
+        except (ImportError, OSError):
+            return True
+        try:
+            fcntl.lockf(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)      # the system takes it back, also after a kill -9
+        except OSError as error:
+            claim.close()
+            return error.errno not in (errno.EACCES, errno.EAGAIN)
+        self._claim = claim
+        return True
 
     # --- calls
 
