@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lib.errors import StoreError
 from lib.runs.schema import BUSY_SECONDS, MEMORY, open_database
@@ -26,10 +27,32 @@ class Database:
         self.path = Path(path)
         self._db = open_database(self.path)
         self._lock = threading.RLock()
+        self._claim: IO[str] | None = None      # open and locked while this is the file's server
 
     def close(self) -> None:
         with self._lock:
             self._db.close()
+            if self._claim:
+                self._claim.close()
+
+    def sole_server(self) -> bool:
+        """Whether no other process that is alive has said this of the file; then this one has, until it ends. Where
+        files cannot be locked, nobody else is known of."""
+        if self._in_memory or self._claim:
+            return True
+        try:
+            import fcntl  # there is none on Windows
+
+            claim = open(self.path.with_name(f"{self.path.name}-server"), "w")
+        except (ImportError, OSError):
+            return True
+        try:
+            fcntl.lockf(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)      # the system takes it back, also after a kill -9
+        except OSError as error:
+            claim.close()
+            return error.errno not in (errno.EACCES, errno.EAGAIN)
+        self._claim = claim
+        return True
 
     def check_that_it_is_there(self) -> None:
         """Raises StoreError when the file was deleted: SQLite would go on writing to it, and all would be lost, calls

@@ -114,13 +114,17 @@ class Runs:
             begun(run_id)
 
     def stop(self, run_id: str) -> None:
-        """No call is sent after this; calls in flight end, are billed and logged."""
+        """No call is sent after this; calls in flight end, are billed and logged. Raises InputError for a run that is
+        at work on another server of the same store."""
         with self._lock:
             if event := self._stops.get(run_id):
                 event.set()
                 return
         run = self._store.run(run_id)
         if run and run.status in ("queued", "running"):     # its end could not be written, for instance on a full disk
+            if not self._store.sole_server():
+                raise errors.InputError("Another playground that uses the same run store is at work on this run. "
+                                        "Stop it there.")
             self._store.update_run(run_id, status="interrupted", error="This run had ended. Resume it to go on.")
 
     def active(self, run_id: str) -> bool:

@@ -73,8 +73,10 @@ def _store(path: str) -> Store:
 
 @st.cache_resource(show_spinner=False)
 def _runs(path: str) -> Runs:
-    """Made once per server start, so whatever the store still calls running was interrupted."""
-    _store(path).mark_interrupted()
+    """Made once per server start, so whatever the store still calls running was interrupted; unless another server is
+    open on the same store: those runs are its own, and a resume here would pay for them twice."""
+    if _store(path).sole_server():
+        _store(path).mark_interrupted()
     return Runs(_store(path), settings(), shared())
 
 
@@ -357,9 +359,10 @@ def start_runs(current: Design, shapes: list[str], connection: Any, chosen: Data
     show_group(group)
 
 
+@told
 def stop_run(run_id: str) -> None:
-    st.session_state.setdefault("_stopping", set()).add(run_id)
     runs().stop(run_id)
+    st.session_state.setdefault("_stopping", set()).add(run_id)
 
 
 def is_stopping(run: Run) -> bool:

@@ -21,7 +21,7 @@ from lib.client.clock import Clock
 from lib.client.connect import Connection, connect_simulated
 from lib.client.layers import LayeredClient, Sent
 from lib.runs.job import OWNER, Runs
-from lib.runs.store import Store
+from lib.runs.store import Run, Store
 from lib.settings import ROOT, load
 from lib.simulated.conditions import Conditions
 from lib.task.default_design import default_design
@@ -367,6 +367,36 @@ def test_a_run_whose_end_could_not_be_written_can_be_ended_by_stop(store):
     store.update_run(run.id, status="running", error="")        # as after a full disk
     runs.stop(run.id)
     assert store.run(run.id).status == "interrupted"
+
+
+def test_a_run_of_another_server_on_the_same_store_is_left_alone_until_that_server_is_gone(tmp_path):
+    path = tmp_path / "shared.sqlite"
+    other = subprocess.Popen([sys.executable, "-c", ANOTHER_SERVER, str(path)], cwd=ROOT, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+    assert other.stdout.readline() == "True\n"
+    with closing(Store(path)) as store:
+        runs = Runs(store)
+        runs_before = replace(RUN, status="running")
+        store.add_run(runs_before)
+        assert not store.sole_server()
+        with pytest.raises(errors.InputError, match="Another playground"):
+            runs.stop(RUN.id)
+        runs.resume(RUN.id, lambda: pytest.fail("it was paid for twice"))
+        assert store.run(RUN.id) == runs_before
+        other.kill()
+        other.communicate()
+        runs.stop(RUN.id)
+        assert store.run(RUN.id).status == "interrupted" and store.sole_server()
+
+
+RUN = Run("r", "g", "agent", "done", "simulated", "s", {}, "", 1.0)
+ANOTHER_SERVER = """
+import sys
+from lib.runs.store import Run, Store
+store = Store(sys.argv[1])
+print(store.sole_server(), flush=True)
+sys.stdin.read()
+"""
 
 
 def test_a_persons_own_prices_are_kept_with_the_run_and_paid_by_it(store):
