@@ -49,7 +49,6 @@ class Store(Listing, Recordings, Desks):
     def __init__(self, path: Path | str):
         super().__init__(path)
         self._recent = Recent()
-        self._claim: IO[str] | None = None      # open and locked while this is the file's server
 
     # --- runs
 
