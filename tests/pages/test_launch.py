@@ -8,7 +8,7 @@ from reading import everything, literal, markup, sound
 
 from lib.task.default_design import default_design
 from lib.tickets import TicketSet
-from lib.ui import starting, state
+from lib.ui import start_runs, state
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def slow(monkeypatch):
 
 
 def test_a_run_button_left_over_in_another_tab_starts_nothing(visit, store, slow, monkeypatch):
-    monkeypatch.setattr(starting, "DOUBLE_CLICK", 60.0)     # a busy machine takes its time
+    monkeypatch.setattr(start_runs, "DOUBLE_CLICK", 60.0)     # a busy machine takes its time
     one, other = visit("run", desk="d"), visit("run", desk="d")
     one.button(key="run.start").click().run()
     other.button(key="run.start").click().run()
