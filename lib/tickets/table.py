@@ -42,9 +42,9 @@ def table_from_grid(name: str, grid: Grid, notes: Iterable[str] = ()) -> Table:
     closing = _drop_closing_words(grid)
     _drop_blanks(grid, told)
     header = _take_header(name, grid, told)
+    _drop_repeats(grid, header, told)
     if not grid.rows:
         raise UnreadableFile(f"{name} has a header but no row below it: export it again with its tickets or rows")
-    _drop_repeats(grid, header, told)
     told += closing
     _drop_footer(grid, len(header), told)
     _fit(name, grid, header, told)

@@ -236,6 +236,12 @@ def test_any_bytes_give_a_table_or_one_refusal(data, name):
         assert len(to_tickets(table, guess_columns(table))) == len(table.rows)
 
 
+def test_a_file_of_headers_alone_is_refused():
+    for text in (b"a\na\n", b"id,text\nid,text\nid,text\n"):
+        with pytest.raises(UnreadableFile, match="a.csv has a header but no row below it"):
+            read_table("a.csv", text)
+
+
 MESSY = st.text(alphabet=st.sampled_from('ab1 ,;\t"\'\n\\|é<&'), max_size=40)
 
 
