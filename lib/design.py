@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from lib.errors import DesignError
 
 CACHING = ("off", "auto-5m", "auto-1h", "system")     # what is marked for the prompt cache, see client/caching.py
+OUTPUTS = ("ask", "structured")     # the prompt asks for JSON and code validates; the API holds replies to a schema
+OWN = "own_"                        # how the keys of a person's own tools begin
 
 
 @dataclass(frozen=True)
@@ -20,17 +23,26 @@ class Step:
     model: str
     system: str
     max_tokens: int
+    effort: str = ""                # one of the model's efforts; "" leaves it to the model
 
 
 @dataclass(frozen=True)
 class ToolText:
-    """What the model is told of a tool. `key` names the function behind it and never changes."""
+    """What the model is told of a tool. `key` names the function behind it and never changes.
+
+    Behind a person's own tool stands `query`: one SELECT over the product database, whose `:names` are the arguments.
+    """
 
     key: str
     name: str
     description: str
     input_schema: dict[str, Any]
     enabled: bool = True
+    query: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        return self.key.startswith(OWN)
 
 
 @dataclass(frozen=True)
@@ -55,11 +67,20 @@ class Design:
     tags: bool = True               # tickets, labels and causes go to the model inside escaped tags
     keep_results: int = 0           # the agent's newest tool results that are resent, older ones are cleared; 0: all
     result_chars: int = 0           # characters of one tool result that are sent; 0: all
+    output: str = "ask"             # one of OUTPUTS
 
     @cached_property
     def version(self) -> str:
-        """Ten hex digits that change when anything but the name does."""
+        """Ten hex digits that change when anything but the name does.
+
+        What came into designs later counts only where it is used, so that older runs keep the version they told.
+        """
         content = {**self.to_dict(), "name": ""}
+        later = [(content, "output", "ask"), *((step, "effort", "") for step in content["steps"].values()),
+                 *((tool, "query", "") for tool in content["tools"])]
+        for owner, name, unused in later:
+            if owner[name] == unused:
+                del owner[name]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:10]
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,3 +104,15 @@ class Design:
 
     def with_tool(self, key: str, **changes: Any) -> Design:
         return replace(self, tools=tuple(replace(t, **changes) if t.key == key else t for t in self.tools))
+
+    def with_own_tools(self, added: Sequence[str], removed: Sequence[str]) -> Design:
+        """With an empty tool of the person's own for each key that is `added`, without the own ones `removed`."""
+        kept = tuple(tool for tool in self.tools if not (tool.is_own and tool.key in removed))
+        known = {tool.key for tool in kept}
+        return replace(self, tools=kept + tuple(_own_tool(key) for key in dict.fromkeys(added) if key not in known))
+
+
+def _own_tool(key: str) -> ToolText:
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+    return ToolText(key, key, "", nothing)
+

@@ -33,5 +33,5 @@ editors.agent_knobs("design")
 editors.step("design", "agent")
 
 st.subheader("Tools of the agent", anchor=False)
-for tool in state.default().tools:
+for tool in state.base().tools:
     editors.tool("design", tool.key)

@@ -20,11 +20,11 @@ SHORT = 60      # characters of a text that is shown before and after; a longer 
 def fields(old: Design, new: Design) -> None:
     """Every field that differs, each with what it was and what it is."""
     for field in drafts.changed(old, new):
-        _field(field, _value(old, field), drafts.value_of(new, field))
+        _field(field, _value(old, field), _value(new, field))
 
 
 def _value(design: Design, field: str) -> Any:
-    """What a field was; "" where an older design had no such step or tool."""
+    """What a field is; "" where a design has no such step or tool."""
     try:
         return drafts.value_of(design, field)
     except (KeyError, StopIteration):

@@ -103,7 +103,7 @@ def step(page: str, name: str) -> None:
 def tool(page: str, key: str) -> None:
     """What the model is told of one tool."""
     owned = [f"tools.{key}.{part}" for part in drafts.TOOL_PARTS]
-    touched = any(f in drafts.edited(state.default(), state.desk()["drafts"]) for f in owned)
+    touched = any(f in drafts.edited(state.opened(), state.desk()["drafts"]) for f in owned)
     with st.expander(f"{key}{' · edited' if touched else ''}", key=f"{page}_tool_{key}"):
         _head("", "what the model is told of this tool", page, owned)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -115,8 +115,8 @@ def tool(page: str, key: str) -> None:
 
 
 def reset_all(page: str) -> None:
-    touched = bool(drafts.edited(state.default(), state.desk()["drafts"]))
-    _reset_button("Reset all to default", f"{page}.reset_all", drafts.fields(state.default()), touched)
+    owned = [*drafts.TOOL_LISTS, *drafts.fields(state.base())]
+    _reset_button("Reset all to default", f"{page}.reset_all", owned, state.is_edited())
 
 
 # --- what a text costs -----------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def _model_name(model_id: str) -> str:
 
 
 def _current(field: str) -> Any:
-    return state.desk()["drafts"].get(field, drafts.value_of(state.default(), field))
+    return state.desk()["drafts"].get(field, drafts.value_of(state.base(), field))
 
 
 def _key(page: str, field: str) -> str:
@@ -204,7 +204,7 @@ def _key(page: str, field: str) -> str:
 def _save(key: str, field: str) -> None:
     value = st.session_state[key]
     _dropped().pop(field, None)
-    state.keep_drafts({field: None if value == drafts.value_of(state.default(), field) else value})
+    state.keep_drafts({field: None if value == drafts.value_of(state.base(), field) else value})
 
 
 def _reset(owned: list[str]) -> None:
@@ -271,5 +271,5 @@ def beside_results(page: str) -> None:
     with right:
         agent_knobs(page)
         step(page, "agent")
-        for each in state.default().tools:
+        for each in state.base().tools:
             tool(page, each.key)

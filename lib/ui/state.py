@@ -190,13 +190,13 @@ def _stored_desk() -> dict[str, Any]:
     empty, kept = _empty_desk(), store().load_desk(desk_id()) or {}
     found = {**kept, **{name: kept[name] if type(kept.get(name)) is type(usual) else usual
                         for name, usual in empty.items()}}
-    return {**found, "drafts": draft_module.fitting(default(), found["drafts"]),
+    return {**found, "drafts": draft_module.fitting(_opened(found["opened"]), found["drafts"]),
             "shapes": [shape for shape in SHAPES if shape in found["shapes"]]}
 
 
 def _empty_desk() -> dict[str, Any]:
     return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {},
-            "connection": {}, "resumed": {}}
+            "connection": {}, "resumed": {}, "opened": {}}
 
 
 def _last_desk() -> str | None:
@@ -237,13 +237,41 @@ def default() -> Design:
     return default_design()
 
 
+def opened() -> Design:
+    """The design that is open, without what was edited since: the default until another one was opened."""
+    return _opened(desk()["opened"])
+
+
+def _opened(content: dict[str, Any]) -> Design:
+    """The design of a desk's `opened`, read once per session; the default where there is none, or none we know."""
+    read_before, found = st.session_state.get("_opened", ({}, None))
+    if found is None or read_before != content:
+        try:
+            found = Design.from_dict(content) if content else default()
+        except DesignError:
+            found = default()
+        st.session_state["_opened"] = (content, found)
+    return found
+
+
+def base() -> Design:
+    """The opened design with the tools that were added, still empty, and without those removed."""
+    return draft_module.base_of(opened(), desk()["drafts"])
+
+
 def design() -> tuple[Design, list[draft_module.Problem]]:
     """The design as edited, and what of the edits could not be used."""
-    return draft_module.apply(default(), desk()["drafts"])
+    return draft_module.apply(opened(), desk()["drafts"])
 
 
 def is_edited() -> bool:
-    return bool(draft_module.edited(default(), desk()["drafts"]))
+    """Whether it differs from the opened one."""
+    return bool(draft_module.edited(opened(), desk()["drafts"]))
+
+
+def open_design(design: Design) -> None:
+    """The design takes the place of the one that is open, and of all edits on it."""
+    keep(opened=design.to_dict(), drafts={})
 
 
 def design_of(run: Run) -> Design | None:
@@ -272,9 +300,7 @@ def put_on_desk(run: Run) -> None:
     own = design_of(run)
     if own is None:
         raise DesignError("This run's design is of another version of the playground, so it cannot be edited here.")
-    fields = ["name"] * (own.name != default().name) + draft_module.changed(default(), own)
-    drafts = {field: draft_module.value_of(own, field) for field in fields}
-    keep(drafts=drafts, **({"data_id": run.data_id} if stored_data(run.data_id) else {}))
+    keep(opened=own.to_dict(), drafts={}, **({"data_id": run.data_id} if stored_data(run.data_id) else {}))
 
 
 # --- the data --------------------------------------------------------------------------------------------------------
