@@ -22,6 +22,7 @@ class Columns:
     customer: str | None = None
     product: str | None = None
     created: str | None = None
+    label: str | None = None    # what a person said each ticket is about: never sent, only held against answers
 
     @property
     def used(self) -> set[str]:
@@ -71,7 +72,15 @@ _NAMES = {
         "timestamp, erstellt, erstellt am, erstelldatum, erstellungsdatum, eingang, "
         "eingangsdatum, eingegangen am, angelegt am, datum, cree le, date de creation, fecha, fecha de "
         "creacion, data, aangemaakt, date, time"),
+    "label": words(
+        "root cause, rootcause, gold label, gold, gold cause, true label, ground truth, label, cause, root cause category, "
+        "category, ticket category, "
+        "problem category, contact reason, reason for contact, reason, case reason, issue category, intent, class, topic, "
+        "subcategory, sub category, problem type, ursache, kategorie, grund, anliegen art, categorie, motif, categoria, "
+        "causa, motivo, oorzaak, labels, label names, tags, tag, ticket tags, hs ticket category, "
+        "resolution code, ticket type, case type, type, issue type"),
 }
+_LONGEST_LABEL = 80     # characters, on average
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/\w{3}/\d{2}")
 
@@ -92,7 +101,8 @@ def guess_columns(table: Table) -> Columns:
     shapes = _shapes(table)
     filled = [shape.column for shape in shapes]
     found: dict[str, str | None] = {}
-    for part, names in _NAMES.items():      # a column that is empty all the way down only where there is no other
+    for part in ("id", "subject", "body", "customer", "product", "created"):
+        names = _NAMES[part]        # a column that is empty all the way down only where there is no other
         found[part] = named(filled, names, found.values()) or named(table.columns, names, found.values())
     full = [shape.column for shape in shapes if shape.filled >= 0.5]
     found["customer"] = named(full, _NAMES["customer"], {c for p, c in found.items() if p != "customer"}) \
@@ -109,6 +119,8 @@ def guess_columns(table: Table) -> Columns:
     if not found["subject"]:
         found["subject"] = _pick(shapes, found, lambda s: 8 <= s.length <= 120 and s.spaced > 0.5 and s.varied > 0.5
                                  and s.dated < 0.5 and not _NO_SUBJECT & set(plain(s.column).split()))
+    labels = [shape.column for shape in shapes if shape.length <= _LONGEST_LABEL]
+    found["label"] = named(labels, _NAMES["label"], found.values())
     return Columns(**found)
 
 
