@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 
+from lib.tickets.comments import names_in
 from lib.tickets.names import named, plain, words
 from lib.tickets.table import Table
 
@@ -59,7 +61,8 @@ _NAMES = {
         "requester, requester email, caller, caller id, reporter, contact, contact email, customer email, email, "
         "e mail, email address, from, "
         "sender, author, absender, user, author login, author email, author id, reporter display "
-        "name, reporter email address, associated company, associated contact, full name, name"),
+        "name, reporter email address, associated company, associated contact, full name, name, "
+        "via source from address, associated company ids primary, associated contact ids primary"),
     "product": words(
         "product id, product, product name, produkt, produkt id, produktname, sku, product sku, item, item "
         "id, article, artikel, artikelnummer, artikel nr, art no, art nr, produit, producto, prodotto, "
@@ -73,12 +76,11 @@ _NAMES = {
         "eingangsdatum, eingegangen am, angelegt am, datum, cree le, date de creation, fecha, fecha de "
         "creacion, data, aangemaakt, date, time"),
     "label": words(
-        "root cause, rootcause, gold label, gold, gold cause, true label, ground truth, label, cause, root cause category, "
-        "category, ticket category, "
-        "problem category, contact reason, reason for contact, reason, case reason, issue category, intent, class, topic, "
-        "subcategory, sub category, problem type, ursache, kategorie, grund, anliegen art, categorie, motif, categoria, "
-        "causa, motivo, oorzaak, labels, label names, tags, tag, ticket tags, hs ticket category, "
-        "resolution code, ticket type, case type, type, issue type"),
+        "root cause, rootcause, gold label, gold, gold cause, true label, ground truth, label, cause, root cause "
+        "category, category, ticket category, problem category, contact reason, reason for contact, reason, case "
+        "reason, issue category, intent, class, topic, subcategory, sub category, problem type, ursache, kategorie, "
+        "grund, anliegen art, categorie, motif, categoria, causa, motivo, oorzaak, labels, label names, labels nodes, "
+        "hs ticket category, tags, tag, ticket tags, tags tags"),
 }
 _LONGEST_LABEL = 80     # characters, on average
 
@@ -119,9 +121,14 @@ def guess_columns(table: Table) -> Columns:
     if not found["subject"]:
         found["subject"] = _pick(shapes, found, lambda s: 8 <= s.length <= 120 and s.spaced > 0.5 and s.varied > 0.5
                                  and s.dated < 0.5 and not _NO_SUBJECT & set(plain(s.column).split()))
-    labels = [shape.column for shape in shapes if shape.length <= _LONGEST_LABEL]
-    found["label"] = named(labels, _NAMES["label"], found.values())
+    found["label"] = named(filter(partial(_is_short, table), filled), _NAMES["label"], found.values())
     return Columns(**found)
+
+
+def _is_short(table: Table, column: str) -> bool:
+    at = table.columns.index(column)
+    cells = [names_in(row[at]) for row in table.rows[:SAMPLE] if row[at]]
+    return sum(map(len, cells)) <= _LONGEST_LABEL * len(cells)
 
 
 @dataclass(frozen=True)

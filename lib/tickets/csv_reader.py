@@ -51,7 +51,8 @@ class _Lines:
         self._data, self._encoding = data, encoding
 
     def __iter__(self) -> Iterator[str]:
-        return (line.replace("\0", "").lstrip("\ufeff") for line in open_text(self._data, self._encoding))
+        lines = (line.lstrip("\ufeff") for line in open_text(self._data, self._encoding))
+        return (line.replace("\0", "") for line in lines) if b"\0" in self._data else lines
 
 
 class _Mapped:
@@ -95,8 +96,10 @@ def _cut_at_gaps(sample: list[str]) -> Callable[[str], str] | None:
     """How to mark the columns of a listing that sets them apart with spaces: below the header's own words where they
     stand below each other, else at every gap of two spaces. None for any other text."""
     sample = [line.rstrip() for line in sample if line.strip()]
+    if len(sample) < 2:
+        return None
     starts = [word.start() for word in re.finditer(r"\S+(?: \S+)*", sample[0])]
-    if len(starts) < 2 or len(sample) < 2:
+    if len(starts) < 2:
         return None
     if all(line[start - 1:start] in ("", " ") for line in sample for start in starts[1:]):
         places = list(zip(starts, [*starts[1:], None], strict=True))

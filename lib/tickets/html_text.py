@@ -31,6 +31,9 @@ def html_to_text(text: str) -> str:
     """The words of an HTML text, with its line structure. Scripts, styles, comments and embedded pictures are left out;
     anything in angle brackets that is no HTML tag stays as it stands, links and pictures keep address and description.
     """
+    has_lines = not _EDGE.match(text) and text.count("\n") > len(_INSIDE.findall(text))    # Markdown with a <br> in it
+    if has_lines:
+        text = text.replace("\r\n", "\n").replace("\n", "<br>")
     parts: list[str] = []
     links: list[str] = []
     searched_in_vain: set[str] = set()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -49,21 +50,18 @@ def read_json(name: str, data: bytes) -> list[Table]:
     return _tables(name, value, notes)
 
 
-_RARE = re.compile(r"(?<!\\)[^\x00-\xff]")
 _ASTRAL = re.compile(r"(?<!\\)[\U00010000-\U0010ffff]")
 
 
 def _text_of(data: bytes, encoding: Encoding) -> str:
-    """The whole text. Characters that would make Python keep all of it in two or four bytes each are written as JSON
-    escapes where they are few, which the parser undoes: one emoji must not cost a gigabyte."""
+    """The whole text. Emoji in a large one are written as JSON escapes, which the parser undoes: Python keeps a text in
+    four bytes a character when a single one of them needs that."""
     if len(data) < 1 << 20:
         return data.decode(encoding.codec, encoding.errors).lstrip("\ufeff")
     source, pieces = open_text(data, encoding), []
     while piece := source.read(1 << 20):
-        if not piece.isascii():
-            few = len(_RARE.findall(piece)) < len(piece) // 50
-            piece = (_RARE if few else _ASTRAL).sub(_escaped, piece)
-        pieces.append(piece)
+        wide = sys.getsizeof(piece) > 3 * len(piece)
+        pieces.append(_ASTRAL.sub(_escaped, piece) if wide else piece)
     return "".join(pieces).lstrip("\ufeff")
 
 
@@ -264,11 +262,9 @@ def _joined(lists: dict[str, list]) -> list[str]:
     notes = []
     for path, rows in lists.items():
         if path.rpartition(".")[2] in _COMMENT_LISTS and rows is not tickets:
-            placed = [row for row in rows if isinstance(row, dict) and _plain_id(row.get("ticket_id"))
-                      and isinstance(by_id.get(_cell(row["ticket_id"]), {}).setdefault("comments", []), list)
-                      and _cell(row["ticket_id"]) in by_id]
+            placed = [row for row in rows if isinstance(row, dict) and _belongs(row, by_id)]
             for row in placed:
-                by_id[_cell(row["ticket_id"])]["comments"].append(row)
+                by_id[_cell(row["ticket_id"])].setdefault("comments", []).append(row)
             if placed:
                 gone = set(map(id, placed))
                 rows[:] = [row for row in rows if id(row) not in gone]
@@ -285,6 +281,11 @@ def _joined(lists: dict[str, list]) -> list[str]:
 _TICKET_LISTS = {"tickets", "issues", "conversations", "requests", "cases", "results"}
 _COMMENT_LISTS = {"comments", "replies", "notes", "messages", "ticket_comments"}
 _PEOPLE_LISTS = {"users", "contacts", "authors", "agents", "admins", "requesters", "people"}
+
+
+def _belongs(comment: dict[str, Any], by_id: dict[str, dict[str, Any]]) -> bool:
+    ticket = by_id.get(_cell(comment["ticket_id"])) if _plain_id(comment.get("ticket_id")) else None
+    return ticket is not None and isinstance(ticket.get("comments", []), list)
 
 
 def _plain_id(value: Any) -> bool:

@@ -52,6 +52,8 @@ def table_from_grid(name: str, grid: Grid, notes: Iterable[str] = ()) -> Table:
     if not grid.rows:
         raise UnreadableFile(f"{name} has a header but no row below it: export it again with its tickets or rows")
     _drop_repeats(grid, header, told)
+    if not grid.rows:
+        raise UnreadableFile(f"{name} holds its header again and again, but no row: export it again with its tickets")
     told += closing
     _drop_footer(grid, len(header), told)
     _fit(name, grid, header, told)

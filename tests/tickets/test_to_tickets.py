@@ -21,7 +21,7 @@ def tickets_of(header, *rows):
 EXPORTS = {     # header row of each product's export → what is what
     "zendesk api": ("url,id,external_id,created_at,updated_at,type,subject,raw_subject,description,priority,status,"
                     "requester_id,organization_id,tags",
-                    ("id", "subject", "description", "organization_id", None, "created_at")),
+                    ("id", "subject", "description", "organization_id", None, "created_at", "tags")),
     "freshdesk": ("Ticket ID,Subject,Status,Priority,Source,Type,Agent,Group,Created time,Due by Time,Description,"
                   "Full name,Email,Company", ("Ticket ID", "Subject", "Description", "Company", None, "Created time")),
     "jira": ("Summary,Issue key,Issue id,Issue Type,Status,Reporter,Created,Component/s,Description,Comment,Comment #2",
