@@ -178,7 +178,18 @@ def _header_at(rows: Sequence[Sequence[str]]) -> int:
     filled = [sum(1 for cell in row if cell.strip()) for row in rows]
     usual = sorted(filled)[len(filled) // 2]
     enough = max(min(2, usual), 0.6 * usual)
-    return next(i for i, n in enumerate(filled) if n >= enough)
+    at = next(i for i, n in enumerate(filled) if n >= enough)
+    return at + 1 if len(rows) > at + 2 and _groups(rows[at], rows[at + 1], rows[at + 2:at + 20]) else at
+
+
+def _groups(row: Sequence[str], names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether the row stands above groups of columns (merged cells leave gaps) and the next one holds their names: no
+    figure in any of them, unlike the rows below."""
+    gaps = sum(1 for cell in row if not cell.strip()) + len(names) - len(row)
+    if gaps < 1 or not all(0 < len(cell.strip()) < 40 and not re.search(r"[\d@]", cell) for cell in names):
+        return False
+    return any(all(len(other) > i and re.search(r"\d", other[i]) for other in below if any(map(str.strip, other)))
+               for i in range(len(names)))
 
 
 _DATA_CELL = re.compile(r"\s*(\d{4}-\d\d-\d\d[T ]?.*|[^@\s]+@[^@\s]+\.\w+)\s*", re.DOTALL)
