@@ -70,8 +70,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _parse(text: str) -> Any:
-    return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, strict=False,
-                      object_pairs_hook=_object)
+    return _DECODER.decode(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -85,6 +84,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         found[_free(key, found)] = value
     return found
+
+
+_DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, strict=False,
+                            object_pairs_hook=_object)
 
 
 def _free(key: str, taken: dict) -> str:
@@ -101,7 +104,7 @@ def _free(key: str, taken: dict) -> str:
 def _begins_as_lines(data: bytes, encoding: Encoding) -> bool:
     """Whether the first two lines that hold something are a JSON object each."""
     first = list(islice((line for line in _lines(data, encoding) if line.strip()), 2))
-    return len(first) == 2 and all(_record(line) is not None for line in first)
+    return len(first) == 2 and all(map(_records_in, first))
 
 
 def _lines(data: bytes, encoding: Encoding) -> Iterator[str]:
@@ -115,10 +118,10 @@ def _read_lines(name: str, data: bytes, encoding: Encoding, notes: list[str]) ->
     for number, line in enumerate(_lines(data, encoding), start=1):
         if not line:
             continue
-        record = _record(line)
-        if record is None:
+        records = _records_in(line)
+        if not records:
             bad.append(number)
-        else:
+        for record in records:
             rows.add(record)
             read += 1
         if len(bad) > 20 + read:        # no JSON lines at all
@@ -129,12 +132,25 @@ def _read_lines(name: str, data: bytes, encoding: Encoding, notes: list[str]) ->
     return rows.table([*notes, *told], len(bad))
 
 
-def _record(line: str) -> dict[str, Any] | None:
+def _records_in(line: str) -> list[dict[str, Any]]:
+    """The objects of which the line consists, nearly always one; empty when there is anything else in it."""
+    if line.startswith("[{") and not line.endswith("]"):        # the first line of a list that was cut
+        line = line[1:]
+    found: list[dict[str, Any]] = []
+    at = 0
     try:
-        value = _parse(line)
+        while at < len(line):
+            value, at = _DECODER.raw_decode(line, at)
+            if not isinstance(value, dict):
+                return []
+            found.append(value)
+            at = _BETWEEN.match(line, at).end()
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return []
+    return found
+
+
+_BETWEEN = re.compile(r"[\s,]*")
 
 
 def _where(data: bytes, encoding: Encoding) -> str:
@@ -167,6 +183,8 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
     inner = next(iter(value.values())) if len(value) == 1 else value
     if _is_record(inner) and (inner is value or {"id", "key", "number"} & inner.keys()):
         return [_table(name, [inner], notes)]
+    if said := _refusal_in(value):
+        raise UnreadableFile(f"{name} holds no tickets but the answer of an API that refused: {said}. Export it again")
     lists = dict(_lists(value))
     if lists:
         notes = notes + _joined(lists)
@@ -174,8 +192,6 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
                 for path, rows in lists.items() if rows]
     if [] in value.values():
         raise UnreadableFile(f"{name} holds only an empty list: export it again with its tickets or rows")
-    if said := _refusal_in(value):
-        raise UnreadableFile(f"{name} holds no tickets but the answer of an API that refused: {said}. Export it again")
     return [_table(name, _keyed(value), notes)]
 
 
@@ -244,7 +260,7 @@ def _lists(value: dict[str, Any], path: str = "", depth: int = 12) -> Iterator[t
     """Every list of objects in the envelope, with its dotted path. What else is in the list is told by _table."""
     for key, inner in value.items():
         here = f"{path}.{key}" if path else key
-        if isinstance(inner, list) and 2 * sum(isinstance(row, dict) for row in inner) > len(inner):
+        if isinstance(inner, list) and len(inner) <= 2 * sum(isinstance(row, dict) for row in inner) > 0:
             yield here, [row["node"] if isinstance(row, dict) and row.keys() <= {"node", "cursor"}
                          and isinstance(row.get("node"), dict) else row for row in inner]
         elif isinstance(inner, dict) and depth > 1:

@@ -145,8 +145,11 @@ def _read_text(name: str, data: bytes) -> list[Table]:
     if not kind.endswith(_CSV_NAMES) and data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return read_json(name, data)
     if re.match(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"', data):
-        with suppress(UnreadableFile):
+        try:
             return read_json(name, data)
+        except UnreadableFile:
+            if data[-100:].rstrip()[-1:] in (b"}", b"]"):       # JSON from end to end, only named otherwise
+                raise
     return [read_csv(name, data)]
 
 

@@ -1,4 +1,4 @@
-"""Hand-made files in the column layouts of well-known help desks: each is read with the right guess, without a click."""
+"""Hand-made files in the layouts of well-known help desks: each is read with the right guess, without a click."""
 
 from pathlib import Path
 
