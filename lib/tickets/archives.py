@@ -11,10 +11,12 @@ from collections.abc import Iterator
 
 from lib.errors import UnreadableFile
 from lib.phrases import plural, some
+from lib.tickets.table import one_line
 
 MAX_MEMBERS = 1_000
 MAX_RATIO = 200             # unpacked : packed, of what is larger than SMALL; exports stay below 50, padding is 1000
 SMALL = 10 * 2**20
+NAMELESS = "(nameless)"
 TABLE_NAMES = (".csv", ".tsv", ".tab", ".psv", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".parquet")
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError,
            OverflowError)
@@ -52,10 +54,10 @@ def unzip(name: str, data: bytes, limit: int) -> tuple[list[tuple[str, bytes]], 
     none, one that is damaged or encrypted, and, from its directory alone, for one that no honest program makes."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = [info for info in archive.infolist() if not info.is_dir()]
+            infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
             _check_directory(name, archive, infos, limit)
             wanted, notes = _sort(name, infos)
-            return [(info.filename, archive.read(info)) for info in wanted], notes
+            return [(one_line(info.filename) or NAMELESS, archive.read(info)) for info in wanted], notes
     except _DAMAGE as error:
         raise UnreadableFile(f"{name} is damaged, or cut off ({error}): zip its files again") from error
 
@@ -119,6 +121,7 @@ def _names(infos: list[zipfile.ZipInfo]) -> str:
 
 
 def _short(path: str) -> str:
+    path = one_line(path) or NAMELESS
     return path if len(path) <= 80 else f"{path[:40]}…{path[-38:]}"
 
 

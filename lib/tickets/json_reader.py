@@ -44,7 +44,7 @@ def read_json(name: str, data: bytes) -> list[Table]:
     except RecursionError as error:
         raise UnreadableFile(f"{name} {_TOO_DEEP}") from error
     except ValueError:
-        if table := _read_lines(name, data, encoding, notes):
+        if table := _read_lines(name, data, encoding, notes, of_list=True):
             return [table]
         raise UnreadableFile(f"{name} is not valid JSON: {_where(data, encoding)}. Was the export cut off?") from None
     return _tables(name, value, notes)
@@ -112,13 +112,16 @@ def _lines(data: bytes, encoding: Encoding) -> Iterator[str]:
     return (line.strip().lstrip("\ufeff").removesuffix(",") for line in open_text(data, encoding))
 
 
-def _read_lines(name: str, data: bytes, encoding: Encoding, notes: list[str]) -> Table | None:
-    """A table of the objects, one per line; None when these are no JSON lines."""
+def _read_lines(name: str, data: bytes, encoding: Encoding, notes: list[str], of_list: bool = False) -> Table | None:
+    """A table of the objects, one per line; None when these are no JSON lines. `of_list`: the lines may be those of a
+    list that is damaged, with its brackets in the first and the last one."""
     rows, bad, read = _Rows(name), [], 0
     for number, line in enumerate(_lines(data, encoding), start=1):
         if not line:
             continue
-        records = _records_in(line)
+        if of_list and line in ("[", "]"):
+            continue
+        records = _records_in(line) or (_records_in(line.removeprefix("[").removesuffix("]")) if of_list else [])
         if not records:
             bad.append(number)
         for record in records:
@@ -134,8 +137,6 @@ def _read_lines(name: str, data: bytes, encoding: Encoding, notes: list[str]) ->
 
 def _records_in(line: str) -> list[dict[str, Any]]:
     """The objects of which the line consists, nearly always one; empty when there is anything else in it."""
-    if line.startswith("[{") and not line.endswith("]"):        # the first line of a list that was cut
-        line = line[1:]
     found: list[dict[str, Any]] = []
     at = 0
     try:

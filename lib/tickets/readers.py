@@ -14,7 +14,7 @@ from lib.tickets.columns import guess_columns
 from lib.tickets.csv_reader import read_csv
 from lib.tickets.json_reader import read_json
 from lib.tickets.parquet_reader import read_parquet
-from lib.tickets.table import Table, join_tables
+from lib.tickets.table import Table, join_tables, one_line
 from lib.tickets.xlsx_reader import read_xlsx
 
 UNPACKED_LIMIT = 400 * 2**20    # bytes that one upload may unpack to, whatever its own size
@@ -46,7 +46,7 @@ def read_table(name: str, data: bytes) -> Table:
 def read_tables(name: str, data: bytes) -> list[Table]:
     """Every table in the file: one per visible sheet, list of objects or file of an archive, by its name there. Raises
     UnreadableFile."""
-    members, notes = _unpacked(name, data)
+    members, notes = _unpacked(name := one_line(name), data)
     tables: list[Table] = []
     refusals: list[str] = []
     for member, content in members:
@@ -71,7 +71,7 @@ def _named(table: Table, member: str, packed: bool) -> Table:
 
 def _tables_of_tickets(name: str, data: bytes) -> list[Table]:
     """The best table of the file; of an archive, that of each file in it."""
-    members, notes = _unpacked(name, data)
+    members, notes = _unpacked(name := one_line(name), data)
     found: list[Table] = []
     refusals: list[str] = []
     for member, content in members:
