@@ -112,6 +112,7 @@ def guess_columns(table: Table) -> Columns:
     for part, asked in _ASKED.items():
         found[part] = found[part] or next(
             (c for c in filled if c not in found.values() and asked.fullmatch(plain(c))), None)
+    found["label"] = named(filter(partial(_is_short, table), filled), _NAMES["label"], found.values())
     if not found["body"] or found["body"] not in filled:
         found["body"] = _longest_text(found, shapes) or found["body"]
     if not found["id"]:
@@ -121,7 +122,6 @@ def guess_columns(table: Table) -> Columns:
     if not found["subject"]:
         found["subject"] = _pick(shapes, found, lambda s: 8 <= s.length <= 120 and s.spaced > 0.5 and s.varied > 0.5
                                  and s.dated < 0.5 and not _NO_SUBJECT & set(plain(s.column).split()))
-    found["label"] = named(filter(partial(_is_short, table), filled), _NAMES["label"], found.values())
     return Columns(**found)
 
 

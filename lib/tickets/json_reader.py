@@ -44,13 +44,14 @@ def read_json(name: str, data: bytes) -> list[Table]:
     except RecursionError as error:
         raise UnreadableFile(f"{name} {_TOO_DEEP}") from error
     except ValueError:
-        if table := _read_lines(name, data, encoding, notes, of_list=True):
+        whole = data[-100:].rstrip()[-1:] == b"]"       # then a place in it can be named, and mended
+        if not whole and (table := _read_lines(name, data, encoding, notes, of_list=True)):
             return [table]
         raise UnreadableFile(f"{name} is not valid JSON: {_where(data, encoding)}. Was the export cut off?") from None
     return _tables(name, value, notes)
 
 
-_ASTRAL = re.compile(r"(?<!\\)[\U00010000-\U0010ffff]")
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 def _text_of(data: bytes, encoding: Encoding) -> str:
@@ -66,7 +67,8 @@ def _text_of(data: bytes, encoding: Encoding) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1]
+    """A backslash before it would take the escape for another one."""
+    return match[0] if match.string[match.start() - 1:match.start()] == "\\" else json.dumps(match[0])[1:-1]
 
 
 def _parse(text: str) -> Any:
@@ -132,6 +134,8 @@ def _read_lines(name: str, data: bytes, encoding: Encoding, notes: list[str], of
     if not read or (read == 1 and len(bad) > 1):
         return None
     told = [f"not a JSON object, left out ({say_places('line', bad)})"] if bad else []
+    if of_list and data[:100].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+        told.append("the list is cut off at its end: export it again for the rest")
     return rows.table([*notes, *told], len(bad))
 
 

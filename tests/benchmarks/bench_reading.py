@@ -68,7 +68,7 @@ def measure(path: str) -> None:
     tickets, making = timed(lambda: to_tickets(table, columns))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     _, version = timed(lambda: tickets.version)
-    looks = sum(timed(look)[1] for look in (
+    looks = max(timed(look)[1] for look in (
         lambda: views.columns_of(table), lambda: views.characters(tickets), lambda: views.counts(tickets, "label")))
     estimate("warm", "claude-haiku-5-5")
     _, counting = timed(lambda: views.tokens(tickets, lambda t: estimate(render_ticket(t), "claude-haiku-5-5")))
@@ -100,8 +100,8 @@ def main(number: int) -> int:
         broken += took["tickets"] != number or seconds > SECONDS or took["peak"] > most or took["looks"] > RERUN_SECONDS
         print(f"{kind}: {took['tickets']:,} tickets, {size:.0f} MB: {seconds:.1f} s of {SECONDS:.0f} "
               f"(read {took['read']:.1f}, guess {took['guess']:.2f}, make {took['make']:.1f}), "
-              f"peak {took['peak']:,.0f} MB of {most:,}; version {took['hash']:.1f} s, looks {took['looks']:.2f} s, "
-              f"tokens {took['tokens']:.2f} s")
+              f"peak {took['peak']:,.0f} MB of {most:,}; version {took['hash']:.1f} s, "
+              f"slowest look {took['looks']:.2f} s, tokens {took['tokens']:.2f} s")
     return int(broken > 0)
 
 
