@@ -20,7 +20,7 @@ from lib.tickets.visible import visible
 _COMMENTS = {"comment", "comments", "public comment", "internal note", "note", "notes", "reply", "replies",
              "kommentar", "kommentare", "antwort", "commentaire", "comentario", "comment comments",
              "conversation parts", "conversation parts conversation parts", "comments and work notes", "work notes",
-             "fields comment comments"}
+             "fields comment comments", "conversations", "messages", "ticket comments"}
 
 
 def to_tickets(table: Table, columns: Columns) -> TicketSet:

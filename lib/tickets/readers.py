@@ -90,14 +90,18 @@ def _tables_of_tickets(name: str, data: bytes) -> list[Table]:
 
 
 def _best(name: str, tables: list[Table]) -> Table:
-    """The table that looks most like tickets, and a note on the others. Their rows count as left out."""
+    """The table that looks most like tickets, with those of the same columns below it (a sheet per month), and a note
+    on the others. Their rows count as left out."""
     best = max(tables, key=_likeness)
-    others = [table for table in tables if table is not best]
+    alike = [table for table in tables if set(table.columns) == set(best.columns)]
+    others = [table for table in tables if set(table.columns) != set(best.columns)]
+    whole = replace(join_tables(alike), name=name)
     if not others:
-        return best if best.name == name else replace(best, name=name)
+        return whole
     said = ", ".join(f'"{t.name}" ({plural(len(t.rows), "row")})' for t in others)
-    return replace(best, name=name, notes=(f'"{best.name}" read; left out: {said}', *best.notes),
-                   left_out=best.left_out + sum(table.found for table in others))
+    read = f'"{best.name}"' if len(alike) == 1 else plural(len(alike), "table")
+    return replace(whole, notes=(f"{read} read; left out: {said}", *whole.notes),
+                   left_out=whole.left_out + sum(table.found for table in others))
 
 
 def _unpacked(name: str, data: bytes) -> tuple[list[tuple[str, bytes]], list[str]]:

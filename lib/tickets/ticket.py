@@ -39,16 +39,17 @@ class TicketSet:
     @cached_property
     def version(self) -> str:
         """Twelve hex digits that change when any ticket does."""
-        digest = hashlib.sha256()
-        for piece in self._json():
-            digest.update(piece.encode())
+        digest = hashlib.sha256(_framed([self.name, *self.notes]))
+        for ticket in self.tickets:
+            *parts, extra = vars(ticket).values()
+            digest.update(_framed([*parts, *extra, *extra.values()]))
         return digest.hexdigest()[:12]
 
     def to_json(self) -> str:
-        return "".join(self._json())
+        return "".join(self.json_pieces())
 
-    def _json(self) -> Iterator[str]:
-        """Ticket by ticket: all of them at once would take the memory twice."""
+    def json_pieces(self) -> Iterator[str]:
+        """The same ticket by ticket, for whoever writes or packs a large set: all at once takes the memory twice."""
         encode = json.JSONEncoder(ensure_ascii=True).encode
         yield f'{{"name": {encode(self.name)}, "tickets": ['
         for number, ticket in enumerate(self.tickets):
@@ -61,8 +62,13 @@ class TicketSet:
         return TicketSet(data["name"], tuple(Ticket(**t) for t in data["tickets"]), tuple(data["notes"]))
 
 
+def _framed(texts: list[str]) -> bytes:
+    """The texts with their lengths before them, so that no other texts give the same bytes."""
+    return f"{[*map(len, texts)]}{''.join(texts)}".encode("utf-8", "surrogatepass")
+
+
 def _stored(ticket: Ticket) -> dict[str, Any]:
-    """Its fields; without a label as they were before there were labels, so that stored data keep their version."""
+    """Its fields; without a label as they were before there were labels: the same data keep their id in the store."""
     fields = dict(vars(ticket))
     if not ticket.label:
         del fields["label"]

@@ -190,6 +190,14 @@ def test_of_several_sheets_the_one_like_tickets_is_taken_and_the_choice_is_told(
     assert [t.name for t in read_tables("a.xlsx", data)] == ["Customers", "Tickets"]
 
 
+def test_a_sheet_per_month_adds_up():
+    data = workbook(May=[["id", "body"], ["1", "a"]], June=[["body", "id"], ["b", "2"], ["c", "1"]],
+                    Cover=[["note", "made by"], ["x", "y"]])
+    table = read_table("a.xlsx", data)
+    assert table.rows == (("1", "a"), ("2", "b"), ("1", "c"))
+    assert table.notes == ('2 tables read; left out: "Cover" (1 row)', "added up: May (1 row), June (2 rows)")
+
+
 @pytest.mark.parametrize("text", [
     "id   subject    body\n1    Fan        It rattles\n2               It sags\n",
     "id  subject  body\n1  Fan  It rattles\n2  Cat  It sags\n",
