@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import PurePath
 
 from lib.errors import UnreadableFile
 from lib.phrases import plural
@@ -63,10 +64,11 @@ def read_tables(name: str, data: bytes) -> list[Table]:
 
 
 def _named(table: Table, member: str, packed: bool) -> Table:
-    """A table of an archive goes by the path of its file, and its sheet where it is one of several."""
-    if not packed or table.name == member:
+    """A table of an archive goes by the name of its file, and of its sheet or list in it."""
+    if not packed:
         return table
-    return replace(table, name=f"{member}: {table.name}")
+    stem = PurePath(member).stem
+    return replace(table, name=stem if table.name == member else f"{stem}: {table.name}")
 
 
 def _tables_of_tickets(name: str, data: bytes) -> list[Table]:

@@ -37,7 +37,7 @@ def test_files_of_a_zip_with_the_same_columns_add_up():
 def test_files_of_a_zip_with_other_columns_are_tables_of_their_own():
     data = zipped({"tickets.csv": JANUARY, "more.jsonl": '{"Ticket-Nr": 7, "Nachricht": "x"}\n'})
     assert [table.columns for table in read_files([("a.zip", data)])] == [("id", "body"), ("Ticket-Nr", "Nachricht")]
-    assert [table.name for table in read_tables("a.zip", data)] == ["tickets.csv", "more.jsonl"]
+    assert [table.name for table in read_tables("a.zip", data)] == ["tickets", "more"]
 
 
 def test_one_table_of_a_zip_says_what_else_is_there_and_counts_it():
