@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TIERS = (
     ("app", 0), ("pages", 0),
     ("lib.ui", 1),
-    ("lib.runs.store", 4), ("lib.runs.schema", 4), ("lib.runs.conversations", 4),
+    ("lib.runs.store", 4), ("lib.runs.schema", 4), ("lib.runs.conversations", 4), ("lib.runs.packing", 4),
     ("lib.task", 2), ("lib.evaluation", 2), ("lib.runs", 2), ("lib.charts", 2), ("lib.design", 2),
     ("lib.charts_costs", 2), ("lib.exports", 2),
     ("lib.agent", 3), ("lib.prompt_map", 3), ("lib.replies", 3), ("lib.tool_results", 3), ("lib.client", 3),

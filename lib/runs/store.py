@@ -5,12 +5,11 @@ Every finished call is in here before anybody sees its reply. Nothing here compu
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 from lib.errors import StoreError
 from lib.messages import utf8
 from lib.runs.conversations import Parts, Recent, put_together, take_apart, to_json
+from lib.runs.packing import id_of, packed, text_of, tickets_in
 from lib.runs.schema import BUSY_SECONDS, MEMORY, open_database
 
 SIMULATED_ANSWERS = "simulated answers"     # conditions of a run over a server that simulates them
@@ -410,11 +410,15 @@ class Store:
 
     # --- data sets and desks
 
-    def save_data(self, tickets_json: str, catalog: bytes | None, name: str) -> str:
-        """Keeps tickets and a product database; the same content gets the same id. Forgets data sets out of use."""
-        data_id = data_id_of(tickets_json, catalog)
+    def save_data(self, tickets_json: str | Iterable[str], catalog: bytes | None, name: str) -> str:
+        """Keeps tickets and a product database; the same content gets the same id. Forgets data sets out of use.
+
+        The pieces of `TicketSet.json_pieces` are packed one by one: all at once a large set takes its memory twice.
+        """
+        content = packed(tickets_json)
+        data_id = id_of(content, catalog)
         with self._writing() as db:
-            _insert_data(db, data_id, name, tickets_json, catalog)
+            _insert_data(db, data_id, name, content, catalog)
             _forget_unused_data(db)
         return data_id
 
@@ -429,17 +433,16 @@ class Store:
         self._shrink()
 
     def tickets_in(self, data_id: str) -> int | None:
-        """How many tickets a data set has, without reading them; None when it is not there."""
-        rows = self._read("select json_array_length(cast(tickets as text), '$.tickets') from data where id = ?",
-                          data_id)
-        return rows[0][0] if rows else None
+        """How many tickets a data set has; None when it is not there."""
+        rows = self._read("select tickets from data where id = ?", data_id)
+        return tickets_in(rows[0]["tickets"]) if rows else None
 
     def load_data(self, data_id: str) -> tuple[str, bytes | None]:
         """The tickets' JSON and the product database. Raises StoreError for an unknown id."""
         rows = self._read("select tickets, catalog from data where id = ?", data_id)
         if not rows:
             raise StoreError(f"Data set {data_id} is not in the run store; upload the files again.")
-        return rows[0]["tickets"].decode("utf-8", "surrogatepass"), rows[0]["catalog"]
+        return text_of(rows[0]["tickets"]), rows[0]["catalog"]
 
     def save_desk(self, desk_id: str, content: dict[str, Any]) -> None:
         with self._writing() as db:
@@ -479,14 +482,13 @@ class Store:
              for row in calls],
             {row["id"]: row["content"] for row in texts},
             {row["id"]: (row["parent"], row["message"]) for row in nodes},
-            {row["id"]: (row["name"], row["tickets"].decode("utf-8", "surrogatepass"), row["catalog"])
-             for row in data})
+            {row["id"]: (row["name"], text_of(row["tickets"]), row["catalog"]) for row in data})
 
     def add_recorded(self, recorded: Recorded) -> None:
         """Adds runs with all that belongs to them, or nothing at all."""
         with self._writing() as db:
-            for data_id, content in recorded.data.items():
-                _insert_data(db, data_id, *content)
+            for data_id, (name, tickets_json, catalog) in recorded.data.items():
+                _insert_data(db, data_id, name, packed(tickets_json), catalog)
             for run in recorded.runs:
                 _insert(db, "run", _cells(run))
             db.executemany("insert or ignore into fields values (?, ?)", recorded.fields.items())
@@ -651,15 +653,13 @@ _DELETE_UNUSED_NODES = """delete from node where id not in (
     select id from used)"""
 
 
-def data_id_of(tickets_json: str, catalog: bytes | None) -> str:
-    """The id of a data set, which follows from its content."""
-    tickets = tickets_json.encode("utf-8", "surrogatepass")
-    return hashlib.sha256(b"%d:%b%b" % (len(tickets), tickets, catalog or b"")).hexdigest()[:16]
+def data_id_of(tickets_json: str | Iterable[str], catalog: bytes | None) -> str:
+    """The id that `save_data` gives a data set."""
+    return id_of(packed(tickets_json), catalog)
 
 
-def _insert_data(db: sqlite3.Connection, data_id: str, name: str, tickets_json: str, catalog: bytes | None) -> None:
-    _insert(db, "data", {"id": data_id, "name": _text(name), "catalog": catalog,
-                         "tickets": tickets_json.encode("utf-8", "surrogatepass")}, "or ignore")
+def _insert_data(db: sqlite3.Connection, data_id: str, name: str, content: bytes, catalog: bytes | None) -> None:
+    _insert(db, "data", {"id": data_id, "name": _text(name), "catalog": catalog, "tickets": content}, "or ignore")
     db.execute("update data set saved = ? where id = ?", [time.time(), data_id])
 
 
