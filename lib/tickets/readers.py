@@ -15,7 +15,7 @@ from lib.tickets.columns import guess_columns
 from lib.tickets.csv_reader import read_csv
 from lib.tickets.json_reader import read_json
 from lib.tickets.parquet_reader import read_parquet
-from lib.tickets.table import Table, join_tables, one_line
+from lib.tickets.table import Table, join_tables, one_line, unique_names
 from lib.tickets.xlsx_reader import read_xlsx
 
 UNPACKED_LIMIT = 400 * 2**20    # bytes that one upload may unpack to, whatever its own size
@@ -42,6 +42,21 @@ def read_table(name: str, data: bytes) -> Table:
     same columns are one table.
     """
     return _best(name, read_files([(name, data)]))
+
+
+def read_choices(name: str, data: bytes) -> dict[str, Table]:
+    """What one file that is no archive can be read as, by the names of its sheets or lists: first what `read_files`
+    takes for its tickets. Tables of the same columns are one. Raises UnreadableFile."""
+    name, tables = one_line(name), read_tables(name, data)
+    found: dict[frozenset[str], list[Table]] = {}
+    for table in sorted(tables, key=_likeness, reverse=True):
+        found.setdefault(frozenset(table.columns), []).append(table)
+    called = unique_names([alike[0].name for alike in found.values()], noun="table")
+    return {each: _whole(name, alike[0], tables) for each, alike in zip(called, found.values(), strict=True)}
+
+
+def is_archive(data: bytes) -> bool:
+    return is_gzip(data) or is_zip(data) and not is_workbook(data)
 
 
 def read_tables(name: str, data: bytes) -> list[Table]:
@@ -94,7 +109,10 @@ def _tables_of_tickets(name: str, data: bytes) -> list[Table]:
 def _best(name: str, tables: list[Table]) -> Table:
     """The table that looks most like tickets, with those of the same columns below it (a sheet per month), and a note
     on the others. Their rows count as left out."""
-    best = max(tables, key=_likeness)
+    return _whole(name, max(tables, key=_likeness), tables)
+
+
+def _whole(name: str, best: Table, tables: list[Table]) -> Table:
     alike = [table for table in tables if set(table.columns) == set(best.columns)]
     others = [table for table in tables if set(table.columns) != set(best.columns)]
     whole = replace(join_tables(alike), name=name)

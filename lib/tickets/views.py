@@ -64,6 +64,7 @@ class Sizes:
     largest: int
     largest_key: str    # of the ticket that is the largest
     exact: bool = True  # False: tokens of a sample, spread over all lengths, stand for the rest
+    smallest: int = 0
 
 
 def characters(tickets: TicketSet) -> Sizes:
@@ -87,5 +88,6 @@ def _sizes(ordered: list[tuple[int, str]], total: int, number: int, exact: bool)
         return Sizes(0, 0, 0, 0, 0, "")
     at = len(ordered) - 1
     largest, key = ordered[-1]
-    return Sizes(number, total, ordered[at // 2][0], ordered[round(at * 0.9)][0], largest, key, exact)
+    return Sizes(number, total, ordered[at // 2][0], ordered[round(at * 0.9)][0], largest, key, exact,
+                 ordered[0][0])
 

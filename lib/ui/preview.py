@@ -9,7 +9,7 @@ import streamlit as st
 from lib.task.prompts import render_ticket
 from lib.tickets import Ticket
 from lib.tickets.visible import visible
-from lib.ui import changing, roles, state, uploads
+from lib.ui import changing, joined, looks, roles, state, uploads
 from lib.ui import format as fmt
 from lib.usage.tokens import estimate
 
@@ -18,7 +18,7 @@ PAGE = 10       # rows of a preview
 
 def whose_data() -> None:
     """Whether this is a sample, and what can be done about it."""
-    data = state.data()
+    data = state.whole()
     if data.sample:
         st.caption(f"The sample of {data.sample} is in place. Upload your own tickets, your own product database, or "
                    "both.")
@@ -31,11 +31,12 @@ def whose_data() -> None:
 
 def tickets(page: str) -> None:
     """A page of the tickets as they were read, all of it text."""
-    found = state.data().tickets
+    found = state.whole().tickets
     if not len(found):
         st.caption("No tickets yet. Upload a file above, or use the sample.")
         return
     start = _start_of_page(page, "tickets", len(found))
+    st.text(looks.sizes())
     st.dataframe([_row(t) for t in found.tickets[start:start + PAGE]], hide_index=True, key=f"{page}.ticket_table",
                  height="content", column_config={"text": st.column_config.TextColumn("text", width="large")})
     uploads.notes(found.notes)
@@ -43,11 +44,11 @@ def tickets(page: str) -> None:
 
 def one_ticket(page: str) -> None:
     """The user turn of a labelling call for one ticket, literally, and its size."""
-    found = state.data().tickets
+    found = state.whole().tickets
     if not len(found):
         st.caption("The user turn of one labelling call will be here.")
         return
-    number = _number("Ticket", len(found), f"{page}.ticket.{state.data().id}",
+    number = _number("Ticket", len(found), f"{page}.ticket.{state.whole().id}",
                      lambda n: f"Ticket {visible(fmt.cut(found.tickets[n - 1].key))} ({n:,} of {len(found):,})",
                      min(changing.start_at(), len(found)))
     design, _ = state.design()
@@ -63,13 +64,12 @@ def one_ticket(page: str) -> None:
 
 def database(page: str) -> None:
     """Which tables there are, what each seems to be for, and a page of one."""
-    catalog = state.data().catalog
+    catalog = state.whole().catalog
     if not catalog.tables:
         st.caption("No database: causes will have tickets and customer ids, but no plan, region or revenue.")
         return
-    found = uploads.joined()
-    lost = found.named > 0 and not found.known
-    st.text(("⚠ " if lost else "") + visible(found.line()))
+    lost = any([_met(each) for each in joined.all_roles()])
+    st.text(visible(joined.incidents()))
     if lost:
         with st.container(border=True, key=f"{page}_roles"):
             roles.roles(page)
@@ -79,17 +79,24 @@ def database(page: str) -> None:
         with st.expander("Where customers, products and incidents are", type="compact"):
             roles.roles(page)
     uploads.notes(catalog.notes)
-    name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table.{state.data().id}", width=320)
+    name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table.{state.whole().id}", width=320)
     start = _start_of_page(page, f"table.{name}", catalog.tables[name].rows)
     st.dataframe([{k: _cell(v) for k, v in row.items()} for row in catalog.rows(name, PAGE, start)], hide_index=True,
                  key=f"{page}.rows", height="content")
+
+
+def _met(found: joined.Joined) -> bool:
+    """Says how tickets and database meet there; whether a choice by hand is needed."""
+    lost = found.lost and (found.role == "customers" or bool(found.table))
+    st.text(("⚠ " if lost else "") + visible(found.line()))
+    return lost
 
 
 def _start_of_page(page: str, what: str, rows: int) -> int:
     pages = max(1, -(-rows // PAGE))
     if pages == 1:
         return 0
-    number = _number("Page", pages, f"{page}.page.{what}.{state.data().id}", lambda n: f"Page {n:,} of {pages:,}")
+    number = _number("Page", pages, f"{page}.page.{what}.{state.whole().id}", lambda n: f"Page {n:,} of {pages:,}")
     return (number - 1) * PAGE
 
 
