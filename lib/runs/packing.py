@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 PLAIN = 1 << 20             # bytes up to which nothing is packed
 _MARK = b"packed tickets "  # then their number and their bytes, a line break, and zlib's stream; JSON begins otherwise
-_STEP = 1 << 20
+_STEP = 1 << 18         # packed bytes that are unpacked at a time
 
 
 def packed(tickets_json: str | Iterable[str]) -> bytes:
@@ -35,10 +35,9 @@ def unpacked(content: bytes) -> Iterator[bytes]:
     if not content.startswith(_MARK):
         yield content
         return
-    stream, rest = zlib.decompressobj(), content[content.index(b"\n") + 1:]
-    while rest and not stream.eof:
-        yield stream.decompress(rest, _STEP)
-        rest = stream.unconsumed_tail
+    stream = zlib.decompressobj()
+    for at in range(content.index(b"\n") + 1, len(content), _STEP):     # never a look at all of the rest
+        yield stream.decompress(content[at:at + _STEP])
     yield stream.flush()
 
 

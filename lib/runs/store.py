@@ -659,8 +659,11 @@ def data_id_of(tickets_json: str | Iterable[str], catalog: bytes | None) -> str:
 
 
 def _insert_data(db: sqlite3.Connection, data_id: str, name: str, content: bytes, catalog: bytes | None) -> None:
-    _insert(db, "data", {"id": data_id, "name": _text(name), "catalog": catalog, "tickets": content}, "or ignore")
-    db.execute("update data set saved = ? where id = ?", [time.time(), data_id])
+    if db.execute("select 1 from data where id = ?", [data_id]).fetchone():
+        db.execute("update data set saved = ? where id = ?", [time.time(), data_id])
+    else:       # at once: an update would write a large row a second time
+        _insert(db, "data", {"id": data_id, "name": _text(name), "catalog": catalog, "tickets": content,
+                             "saved": time.time()})
 
 
 def _forget_unused_data(db: sqlite3.Connection) -> None:
