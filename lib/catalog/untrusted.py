@@ -14,44 +14,53 @@ from lib.catalog.source import Source
 from lib.errors import UnreadableFile
 from lib.tickets.table import one_line
 
+MAGIC = b"SQLite format 3\0"
+LONGEST_READ = 256 * 2**20  # bytes of one value of a table
 MAX_TABLES = 500
 MAX_COLUMNS = 100_000       # of all tables together
 VIEW_ROWS = 100_000         # a view that gives more is left out
-VIEW_SECONDS = 2.0          # of one view
-VIEWS_SECONDS = 4.0        # of all
+VIEW_SECONDS = 1.0          # of one view, or of one table with columns that are worked out
+VIEWS_SECONDS = 2.0         # of all views
 FILE_SECONDS = 60.0
+MADE_LENGTH = 256 * 1024    # bytes of one value that a view may work with; some functions take the square of it
+MAX_CELLS = 60_000_000
 
 
 def read_sqlite(name: str, data: bytes) -> tuple[list[Source], list[str]]:
     """(the tables and the views that may safely be read, notes). Raises UnreadableFile: one line."""
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes): export the database again")
+    if not data.startswith(MAGIC):
+        raise UnreadableFile(f"{name} is no SQLite database, or an encrypted one: export it again without a password, "
+                             "or as CSV")
     notes = []
-    if data[18:20] == b"\x02\x02":      # written with a write-ahead log; without this, memory cannot hold it
+    if 2 in data[18:20]:        # written with a write-ahead log; without this, memory cannot hold it
         data = data[:18] + b"\x01\x01" + data[20:]
         notes.append("the database used a write-ahead log: rows that were only in its -wal file are not in this upload")
     try:
         with closing(sqlite3.connect(":memory:")) as connection:
             return _read(name, connection, data, notes)
-    except (sqlite3.Error, MemoryError, OverflowError, UnicodeError) as error:
-        why = one_line(str(error))
+    except (sqlite3.Error, MemoryError, OverflowError, ValueError) as error:
+        why = one_line(str(error))[:200]
         raise UnreadableFile(f"{name} is no usable SQLite database ({why}): export it again, or as CSV") from error
 
 
 def _read(name: str, connection: sqlite3.Connection, data: bytes, notes: list[str]) -> tuple[list[Source], list[str]]:
     connection.deserialize(data)
-    connection.text_factory = text_of
-    deadline = guard(connection)
+    deadline = guard(connection, foreign=True)
     deadline.start(FILE_SECONDS)
+    connection.text_factory = text_of
     objects = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view') "
                                  "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid").fetchall()
     if len(objects) > MAX_TABLES:
         raise UnreadableFile(f"{name} has {len(objects):,} tables and views, {MAX_TABLES} are the limit")
     budget = _Budget(4 * len(data) + 8 * 2**20)
-    plain = [title for kind, title, sql in objects if kind == "table" and not _is_virtual(sql)]
-    made = {title: sql or "" for kind, title, sql in objects if title not in plain}
-    _check_columns(name, connection, plain)
-    found = _tables(connection, plain, budget, notes)
+    virtual = {title for _, title, sql in objects if _is_virtual(sql)}
+    plain = {title: sql or "" for kind, title, sql in objects
+             if kind == "table" and title not in virtual and not _is_shadow(title, virtual)}
+    made = {title: sql or "" for kind, title, sql in objects if kind == "view" or title in virtual}
+    _check_columns(name, connection, list(plain))
+    found = _tables(connection, plain, budget, deadline, notes)
     found += _views(connection, made, budget, deadline, notes)
     if not found:
         raise UnreadableFile(f"{name} holds no table" + (f": {notes[-1]}" if notes else ""))
@@ -74,53 +83,98 @@ def _is_virtual(sql: str | None) -> bool:
     return bool(re.match(r"\s*create\s+virtual", sql or "", re.IGNORECASE))
 
 
+def _is_shadow(title: str, virtual: Iterable[str]) -> bool:
+    """Whether a virtual table keeps its own books in this table. The words of full-text search are in _content."""
+    return any(title.startswith(f"{owner}_") and title[len(owner) + 1:] in _SHADOWS for owner in virtual)
+
+
+_SHADOWS = {"data", "idx", "docsize", "config", "segments", "segdir", "stat", "node", "parent", "rowid"}
+_WORKED_OUT = re.compile(r"\bas\s*\(|\bgenerated\b", re.IGNORECASE)
+
+
 class _Budget:
     """How much may be read in all. A file cannot hold more than its size; views and generated columns can make more."""
 
-    def __init__(self, size: int):
-        self.left = size
+    def __init__(self, size: int, cells: int = MAX_CELLS):
+        self.left, self.cells = size, cells
 
-    def spend(self, row: tuple) -> None:
-        self.left -= sum(len(value) if isinstance(value, str) else 1 for value in row)
+    def spend(self, characters: int, cells: int) -> None:
+        self.left -= characters + cells
+        self.cells -= cells
         if self.left < 0:
             raise sqlite3.DataError("it unfolds to several times its size")
+        if self.cells < 0:
+            raise sqlite3.DataError(f"it unfolds to more than {MAX_CELLS:,} cells")
 
 
-def _tables(connection: sqlite3.Connection, titles: list[str], budget: _Budget, notes: list[str]) -> list[Source]:
+def _tables(connection: sqlite3.Connection, plain: dict[str, str], budget: _Budget, deadline: Deadline,
+            notes: list[str]) -> list[Source]:
     found = []
-    for title in titles:
+    for title, sql in plain.items():
+        worked_out = bool(_WORKED_OUT.search(sql))
+        deadline.start(VIEW_SECONDS if worked_out else FILE_SECONDS)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MADE_LENGTH if worked_out else LONGEST_READ)
         try:
             found.append(_select(connection, title, budget))
-        except (sqlite3.Error, UnicodeError) as error:
-            if any(word in str(error) for word in ("malformed", "not a database", "disk", "unfolds", "interrupted")):
+        except (sqlite3.Error, ValueError) as error:
+            refused = ("malformed", "not a database", "disk", "unfolds", *(() if worked_out else ("interrupted",)))
+            if any(word in str(error) for word in refused):
                 raise
-            notes.append(f'table "{title}" left out ({error})')
+            notes.append(f'table "{_short(title)}" left out ({_why(error)})')
     return found
 
 
 def _select(connection: sqlite3.Connection, title: str, budget: _Budget, limit: str = "") -> Source:
-    cursor = connection.execute(f"SELECT * FROM {quoted(title)}{limit}")
-    return Source(title, [column[0] for column in cursor.description], list(_rows(cursor, budget)))
+    """The rows of a table or view. Text that is no UTF-8 is found out on the way: reading takes twice as long then."""
+    sql = f"SELECT * FROM {quoted(title)}{limit}"
+    before = budget.left, budget.cells
+    for read_text in (str, text_of):
+        budget.left, budget.cells = before
+        connection.text_factory = read_text
+        try:
+            with closing(connection.execute(sql)) as cursor:
+                return Source(title, [column[0] for column in cursor.description], list(_rows(cursor, budget)))
+        except sqlite3.OperationalError as error:
+            if "decode" not in str(error):
+                raise
+    raise sqlite3.DataError("its text cannot be decoded")
 
 
 def _rows(cursor: sqlite3.Cursor, budget: _Budget) -> Iterator[tuple]:
-    for row in cursor:
-        row = tuple(f"<blob, {len(v):,} bytes>" if isinstance(v, bytes) else v for v in row)
-        budget.spend(row)
-        yield row
+    while rows := cursor.fetchmany(200):
+        kinds = {type(value) for row in rows for value in row}
+        if bytes in kinds:
+            rows = [tuple(f"<blob, {len(v):,} bytes>" if isinstance(v, bytes) else v for v in row) for row in rows]
+        texts = [value for row in rows for value in row if isinstance(value, str)]
+        budget.spend(sum(map(len, texts)), len(rows) * len(rows[0]))
+        yield from (_without_nul(row) for row in rows) if any("\0" in text for text in texts) else rows
+
+
+def _without_nul(row: tuple) -> tuple:
+    return tuple(value.replace("\0", "") if isinstance(value, str) else value for value in row)
+
+
+def _short(title: str) -> str:
+    return one_line(title if len(title) <= 80 else title[:79] + "…")
+
+
+def _why(error: Exception) -> str:
+    """What SQLite says, which may name a column of any length."""
+    return "it took too long" if "interrupted" in str(error) else one_line(str(error)[:200])
 
 
 def _views(connection: sqlite3.Connection, made: dict[str, str], budget: _Budget, deadline: Deadline,
            notes: list[str]) -> list[Source]:
     """What the views give now. `made` holds the virtual tables too: they run code and are left out."""
     found, end = [], time.monotonic() + VIEWS_SECONDS
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MADE_LENGTH)
     for title, sql in made.items():
         deadline.start(min(VIEW_SECONDS, end - time.monotonic()))
         try:
             _refuse_nesting(title, sql, made)
             found.append(_view(connection, title, budget))
-        except (sqlite3.Error, UnicodeError) as error:
-            notes.append(f'{"table" if _is_virtual(sql) else "view"} "{title}" left out ({error})')
+        except (sqlite3.Error, ValueError) as error:
+            notes.append(f'{"table" if _is_virtual(sql) else "view"} "{_short(title)}" left out ({_why(error)})')
     return found
 
 
@@ -131,13 +185,15 @@ def _refuse_nesting(title: str, sql: str, made: Iterable[str]) -> None:
     text = sql.casefold().replace('""', '"')
     if re.search(r"\bwith\b", text):
         raise sqlite3.NotSupportedError("it uses WITH")
+    if len(re.findall(r"trim\b", text)) > len(re.findall(r"\b[lr]?trim\s*\([^(),]*\)", text)):
+        raise sqlite3.NotSupportedError("it trims more than blanks, which nothing can stop")
     for other in made:
         if other != title and re.search(rf"(?<!\w){re.escape(other.casefold())}(?!\w)", text):
-            raise sqlite3.NotSupportedError(f'it builds on "{other}"')
+            raise sqlite3.NotSupportedError(f'it builds on "{_short(other)}"')
 
 
 def _view(connection: sqlite3.Connection, title: str, budget: _Budget) -> Source:
-    small = _Budget(min(budget.left, 8 * 2**20))
+    small = _Budget(min(budget.left, 8 * 2**20), budget.cells)
     before = small.left
     source = _select(connection, title, small, f" LIMIT {VIEW_ROWS + 1}")
     if len(source.rows) > VIEW_ROWS:
