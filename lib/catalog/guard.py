@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 LONGEST_VALUE = 32 * 2**20      # bytes of one value
 FUNCTIONS = frozenset((
@@ -37,7 +37,7 @@ def guard(connection: sqlite3.Connection, foreign: bool = False) -> Deadline:
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200)
     connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100)
-    connection.set_authorizer(_only_reading())
+    connection.set_authorizer(_only_reading({"page_count", "table_xinfo"} if foreign else {"page_count"}))
     if not foreign:
         _quick_functions(connection)
     deadline = Deadline()
@@ -55,8 +55,9 @@ def _quick_functions(connection: sqlite3.Connection) -> None:
                                else str(text).replace(str(old), str(new)) if old else text, deterministic=True)
 
 
-def _only_reading() -> Callable[..., int]:
-    """Everything not named here is refused: ATTACH, PRAGMA, writes, WITH RECURSIVE, load_extension, zeroblob …"""
+def _only_reading(pragmas: Collection[str]) -> Callable[..., int]:
+    """Everything not named here is refused: ATTACH, writes, WITH RECURSIVE, load_extension, zeroblob … The pragmas only
+    tell something: Connection.serialize asks for page_count."""
 
     def authorize(action: int, first: str | None, second: str | None, _database: str | None, _view: str | None) -> int:
         if action == sqlite3.SQLITE_SELECT:
@@ -66,7 +67,7 @@ def _only_reading() -> Callable[..., int]:
             return sqlite3.SQLITE_DENY if hidden else sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             return sqlite3.SQLITE_OK if (second or "").lower() in FUNCTIONS else sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_PRAGMA and first == "page_count":    # what Connection.serialize asks for
+        if action == sqlite3.SQLITE_PRAGMA and first in pragmas:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
