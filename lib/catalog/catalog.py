@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from lib.catalog.guard import guard, quoted, text_of
+from lib.catalog.guard import guard, quoted
 from lib.catalog.keys import Keys
 from lib.catalog.number import decimal_mark, number, say_numbers
 from lib.catalog.roles import Role, Roles, guess_roles
@@ -45,7 +45,6 @@ class Catalog:
     def __init__(self, connection: sqlite3.Connection, name: str, tables: dict[str, TableInfo], roles: Roles,
                  notes: Sequence[str] = ()):
         """`connection` is a database of our own making, finished and not yet guarded."""
-        connection.text_factory = text_of
         self._deadline = guard(connection)
         self._connection, self._lock, self._learning = connection, threading.Lock(), threading.Lock()
         self._keys: dict[tuple[str, str], Keys] = {}

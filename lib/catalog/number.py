@@ -34,9 +34,10 @@ def decimal_mark(values: Iterable[Any]) -> str:
     found = ""
     for value in values:
         mark = _plain(_digits(value)[1])[1] if isinstance(value, str) and _MARKS & set(value) else ""
-        if mark and found and mark != found:
-            return ""
-        found = mark or found
+        if mark in _MARKS:
+            if found not in ("", mark):
+                return ""
+            found = mark
     return found
 
 
@@ -49,8 +50,9 @@ def say_numbers(values: Iterable[Any]) -> str:
         if not isinstance(value, str) or not value or value.isspace():
             continue
         filled += 1
-        if value.isdecimal():
+        if simple := _SIMPLE.fullmatch(value):      # nearly all of them, and a million may be asked for
             numbers += 1
+            marks.add(simple[1] or "")
             continue
         if len(value) > 60:
             continue
@@ -117,6 +119,7 @@ def _plain(text: str, decimal: str = "") -> tuple[str | None, str]:
     return f"{whole or 0}.{after or 0}", marks[0]
 
 
+_SIMPLE = re.compile(r"[0-9]{1,15}(?:([.,])[0-9]{1,2})?")
 _NUMBER = re.compile(r"[0-9][0-9.,]*|[.,][0-9]+")
 
 

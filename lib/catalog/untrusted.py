@@ -145,7 +145,7 @@ def _tables(connection: sqlite3.Connection, plain: dict[str, dict[str, bool]], b
             stored = [column for column, worked_out in columns.items() if not worked_out]
             found.append(_select(connection, title, budget, stored if len(stored) < len(columns) else ()))
             notes += [f'{_short(title)}: column "{_short(column)}" left out (worked out at every look, and it fails or '
-                      "takes too long)" for column in columns if column not in stored]
+                      "takes too long)" for column, worked_out in columns.items() if worked_out]
         except (sqlite3.Error, ValueError) as error:
             if any(word in str(error) for word in ("malformed", "not a database", "disk", "unfolds", "interrupted")):
                 raise
