@@ -49,14 +49,15 @@ def is_workbook(data: bytes) -> bool:
         return b"xl/work" in data or b"[Content_Types].xml" in data[:100]
 
 
-def unzip(name: str, data: bytes, limit: int) -> tuple[list[tuple[str, bytes]], list[str]]:
+def unzip(name: str, data: bytes, limit: int, also: tuple[str, ...] = ()) -> tuple[list[tuple[str, bytes]], list[str]]:
     """The files inside that may hold a table, and notes on the others. Raises UnreadableFile for an archive that holds
-    none, one that is damaged or encrypted, and, from its directory alone, for one that no honest program makes."""
+    none, one that is damaged or encrypted, and, from its directory alone, for one that no honest program makes. `also`
+    are endings of files that hold tables beside TABLE_NAMES."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
             _check_directory(name, archive, infos, limit)
-            wanted, notes = _sort(name, infos)
+            wanted, notes = _sort(name, infos, (*TABLE_NAMES, *also))
             return [(one_line(info.filename) or NAMELESS, archive.read(info)) for info in wanted], notes
     except _DAMAGE as error:
         raise UnreadableFile(f"{name} is damaged, or cut off ({error}): zip its files again") from error
@@ -81,14 +82,14 @@ def _check_directory(name: str, archive: zipfile.ZipFile, infos: list[zipfile.Zi
                              "split it")
 
 
-def _sort(name: str, infos: list[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], list[str]]:
+def _sort(name: str, infos: list[zipfile.ZipInfo], endings: tuple[str, ...]) -> tuple[list[zipfile.ZipInfo], list[str]]:
     """(members to read, notes on those that are not)."""
     hidden = [info for info in infos if _is_hidden(info.filename)]
     seen = [info for info in infos if not _is_hidden(info.filename)]
     locked = [info for info in seen if info.flag_bits & 1]
     nested = [info for info in seen if _ends(info, ".zip", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz")]
     open_ = [info for info in seen if info not in locked and info not in nested]
-    tables = [info for info in open_ if _ends(info, *TABLE_NAMES)]
+    tables = [info for info in open_ if _ends(info, *endings)]
     wanted = tables or [info for info in open_ if _ends(info, ".txt", ".xls") or "." not in _last(info.filename)]
     others = [info for info in open_ if info not in wanted]
     if not wanted:

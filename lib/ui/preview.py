@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from lib.catalog import Join, joins
 from lib.task.prompts import render_ticket
 from lib.tickets import Ticket
 from lib.tickets.visible import visible
-from lib.ui import changing, joined, looks, roles, state, uploads
+from lib.ui import changing, looks, roles, state, uploads
 from lib.ui import format as fmt
 from lib.usage.tokens import estimate
 
@@ -68,10 +69,14 @@ def database(page: str) -> None:
     if not catalog.tables:
         st.caption("No database: causes will have tickets and customer ids, but no plan, region or revenue.")
         return
-    lost = any([_met(each) for each in joined.all_roles()])
-    st.text(visible(joined.incidents()))
+    lost = False
+    for found in _joins(state.whole().id, state.whole()):
+        nothing = found.named > 0 and not found.found and bool(found.place)
+        st.text(("⚠ " if nothing else "") + visible(found.line))
+        lost |= nothing
     if lost:
         with st.container(border=True, key=f"{page}_roles"):
+            st.caption("Which table is what, and by which column (key) its rows are found, can be chosen here.")
             roles.roles(page)
     st.dataframe([{"table": name, "rows": info.rows, "columns": ", ".join(info.columns)}
                   for name, info in catalog.tables.items()], hide_index=True, key=f"{page}.tables", height="content")
@@ -85,11 +90,9 @@ def database(page: str) -> None:
                  key=f"{page}.rows", height="content")
 
 
-def _met(found: joined.Joined) -> bool:
-    """Says how tickets and database meet there; whether a choice by hand is needed."""
-    lost = found.lost and (found.role == "customers" or bool(found.table))
-    st.text(("⚠ " if lost else "") + visible(found.line()))
-    return lost
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _joins(data_id: str, _data: state.Data) -> tuple[Join, ...]:
+    return joins(_data.catalog, _data.tickets)
 
 
 def _start_of_page(page: str, what: str, rows: int) -> int:

@@ -8,13 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from lib.catalog import Catalog, customers_by_values, open_catalog
+from lib.catalog import Catalog, joined_by_values, open_catalog
 from lib.errors import PlaygroundError
 from lib.phrases import plural
 from lib.tickets import TicketSet, combine, read_files
 from lib.tickets.readers import is_archive, read_choices
 from lib.ui import changing, columns, state
-from lib.ui.joined import IDS_LOOKED_FOR, named
 
 SHOWN_NOTES, MOST_NOTES = 4, 54     # lines in sight, and lines sent to the browser
 SAME = "Files and members of a zip with the same columns are read as one table."
@@ -99,24 +98,11 @@ def _read_database(files: list[tuple[str, bytes]]) -> None:
 
 
 def choose(tickets: TicketSet | None = None, catalog: Catalog | None = None) -> None:
-    """Puts an upload on the desk. Where no customer that tickets name is found by the guessed key, the column that
-    holds them is looked for by its values."""
+    """Puts an upload on the desk. Where a guess by names finds few of the customers and products that tickets name, the
+    columns that hold them are looked for by their values."""
     now = state.whole()
     tickets, catalog = tickets or now.tickets, catalog or now.catalog
-    state.choose(tickets, _with_customers(catalog, named(tickets, "customers")))
-
-
-def _with_customers(catalog: Catalog, named: list[str]) -> Catalog:
-    if not named or not catalog.tables or any(map(catalog.customer, named[:IDS_LOOKED_FOR])):
-        return catalog
-    columns = {name: info.columns for name, info in catalog.tables.items()}
-    role = customers_by_values(lambda sql, ids: catalog.query(sql, ids), columns, named)
-    if role is None:
-        return catalog
-    found = catalog.with_roles(replace(catalog.roles, customers=role))
-    found.notes = (*catalog.notes, f"customers are looked up in column {role.key} of table {role.table}: it holds the "
-                                   "customers that tickets name")
-    return found
+    state.choose(tickets, joined_by_values(catalog, tickets))
 
 
 def _use_sample(sample: str) -> None:

@@ -59,9 +59,10 @@ def test_a_view_that_multiplies_rows_without_end_is_stopped():
 
 
 def test_a_generated_column_cannot_unfold_a_small_file():
-    with pytest.raises(UnreadableFile, match="several times its size"):
-        opened("CREATE TABLE g(x INT, big TEXT AS (printf('%.9000000c', 'x')) VIRTUAL);"
-               "INSERT INTO g(x) VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9);")
+    catalog = opened("CREATE TABLE g(x INT, big TEXT AS (printf('%.200000c', 'x')) VIRTUAL, tidy AS (x + 1) STORED);"
+                     f"INSERT INTO g(x) VALUES {', '.join(f'({i})' for i in range(99))};")
+    assert catalog.rows("g", 1) == [{"x": 0, "tidy": 1}]
+    assert catalog.notes == ('g: column "big" left out (worked out at every look, and it fails or takes too long)',)
 
 
 def test_columns_added_later_cannot_unfold_a_small_file():
