@@ -16,15 +16,14 @@ from lib.tickets.readers import is_archive, read_choices
 from lib.ui import changing, columns, state
 
 SHOWN_NOTES, MOST_NOTES = 4, 54     # lines in sight, and lines sent to the browser
+LARGE = 50 * 2**20   # bytes
 SAME = "Files and members of a zip with the same columns are read as one table."
 
 
 def tickets(page: str) -> None:
     """The uploader of tickets."""
-    files = st.file_uploader("Tickets: CSV, TSV, XLSX, JSON, JSONL or Parquet, also in a .zip or .gz; several files "
-                             "add up", key=f"{page}.tickets", accept_multiple_files=True, help=SAME,
-                             max_upload_size=state.settings().max_upload_mb)
-    _take(page, "tickets", files, _read_tickets)
+    _take(page, "tickets", "Tickets: CSV, TSV, XLSX, JSON, JSONL or Parquet, also as .zip or .gz; several files add up",
+          _read_tickets)
     with st.container(horizontal=True):
         for number, name in enumerate(state.SAMPLES, start=1):
             tickets = plural(len(state.sample(name).tickets), "ticket")
@@ -36,10 +35,8 @@ def tickets(page: str) -> None:
 
 def database(page: str) -> None:
     """The uploader of the product database."""
-    files = st.file_uploader("Product database: SQLite, or CSV, XLSX, JSON or Parquet, one table for each file or "
-                             "sheet; also in a .zip", key=f"{page}.database", accept_multiple_files=True,
-                             max_upload_size=state.settings().max_upload_mb)
-    _take(page, "database", files, _read_database)
+    _take(page, "database", "Product database: SQLite, or CSV, XLSX, JSON or Parquet (a file or sheet for each table); "
+          "also as .zip", _read_database)
     with st.container(horizontal=True):
         st.button("Go without a database", key=f"{page}.no_database", icon=":material/block:",
                   disabled=not state.whole().catalog.tables, on_click=_use_no_database)
@@ -48,18 +45,29 @@ def database(page: str) -> None:
 # --- taking an upload ------------------------------------------------------------------------------------------------
 
 
-def _take(page: str, what: str, files: list[Any] | None, read: Callable[[list[tuple[str, bytes]]], None]) -> None:
+def _take(page: str, what: str, label: str, read: Callable[[list[tuple[str, bytes]]], None]) -> None:
     """Reads a new upload once. Its error stays on the page until the next upload."""
-    ids = tuple(f.file_id for f in files or ())
+    files = _uploader(page, what, label)
+    ids = tuple(f.file_id for f in files)
     if ids and ids != st.session_state.get(f"_{what}_files"):
         st.session_state[f"_{what}_files"] = ids
         st.session_state[f"_{what}_error"] = _error_of(read, files)
+        if sum(f.size for f in files) > LARGE:      # a new uploader: this one would keep all bytes beside the tickets
+            st.session_state[f"_{what}_uploads"] = st.session_state.get(f"_{what}_uploads", 0) + 1
         st.rerun()      # everything above and below shows the new data
     if error := st.session_state.get(f"_{what}_error"):
         with st.container(border=True, key=f"{page}_{what}_error"):
             st.text(f"✕ {error}")
             st.caption("The data before it is still in place." + (
-                " Remove that file (×) to use the others." if len(files or ()) > 1 else ""))
+                " Remove that file (×) to use the others." if len(files) > 1 else ""))
+
+
+def _uploader(page: str, what: str, label: str) -> list[Any]:
+    number = st.session_state.get(f"_{what}_uploads", 0)
+    key = f"{page}.{what}" + (f".{number}" if number else "")
+    st.file_uploader(label, key=key, accept_multiple_files=True, max_upload_size=state.settings().max_upload_mb,
+                     help=SAME if what == "tickets" else None)
+    return st.session_state.get(key) or []      # subtle: what the widget returns is a copy of every byte
 
 
 def _error_of(read: Callable[[list[tuple[str, bytes]]], None], files: list[Any]) -> str:

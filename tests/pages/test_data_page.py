@@ -98,22 +98,21 @@ def test_customers_are_found_by_their_values_where_the_guessed_key_holds_none(vi
     app = upload(app, "database", ORDERS, PEOPLE)
     sound(app)
     assert app.selectbox(key="data.role.customers.key").value == "mail"
-    assert "2 of 2 customers that tickets name are in the table customers." in literal(app)
-    assert "customers are looked up in column mail of table customers" in literal(app)
+    assert "2 of 2 customers that tickets name are in customers.mail." in literal(app)
+    assert "customers are looked up in customers.mail: it holds those that tickets name" in literal(app)
 
 
 def test_a_key_that_a_person_chose_is_left_alone(visit):
     app = upload(upload(visit("data"), "tickets", EMAILS), "database", PEOPLE)
     app.selectbox(key="data.role.customers.key").set_value("name").run()
     assert app.selectbox(key="data.role.customers.key").value == "name"
-    assert "None of the 2 customers that tickets name is in the table customers." in literal(app)
+    assert "0 of 2 customers that tickets name are in customers.name" in literal(app)
 
 
 def test_when_no_customer_is_found_the_mapping_is_open_and_says_so(visit):
     app = upload(visit("data"), "tickets", EMAILS)
     sound(app)
-    assert ("None of the 2 customers that tickets name is in the table customers. "
-            "Choose the customer table and key:") in literal(app)
+    assert "⚠ 0 of 2 customers that tickets name are in customers.customer_id" in literal(app)
     assert not [e for e in app.expander if e.label.startswith("Where customers")]
 
 
