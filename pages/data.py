@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import columns, frame, looks, picking, preview, uploads
+from lib.ui import columns, frame, picking, preview, uploads
 
 frame.page("data")
 
@@ -14,7 +14,6 @@ st.header("Tickets", anchor=False)
 uploads.tickets("data")
 columns.choices("data")
 preview.tickets("data")
-looks.counts("data")
 
 st.header("What to run", anchor=False)
 picking.choice("data")

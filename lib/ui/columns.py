@@ -21,7 +21,8 @@ LABELS = {"id": "Ticket id", "subject": "Subject", "body": "Text", "customer": "
 MEANING = {"label": "What a person said each ticket is about. No model gets to see it.",
            "body": "Comment columns of the same kind are added below it."}
 NONE = "(none)"
-WIDTH = 176     # pixels of a choice
+WIDTH = 150     # pixels of a choice
+SHOWN = 24      # characters of examples below it
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _seen(source: Source, column: str | None) -> str:
     if not column:
         return "–"
     view, rows = source.views[column], len(source.table.rows)
-    examples = " · ".join(visible(fmt.cut(example, 22)) for example in view.examples) or "nothing in it"
+    examples = fmt.cut(" · ".join(map(visible, view.examples)), SHOWN) or "nothing in it"
     filled = f"all {rows:,} filled" if view.filled == rows else f"{view.filled:,} of {rows:,} filled"
     return f"{examples}\n{filled}"
 

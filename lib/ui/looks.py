@@ -42,14 +42,10 @@ def counts(page: str) -> None:
     if not by:
         return
     with st.container(key=f"{page}_counts", gap="xsmall"):
-        key = f"{page}.count_by"
-        if st.session_state.get(key) not in by:
-            st.session_state.pop(key, None)
-        column = st.selectbox("Count by", by, key=key, format_func=picking.called, width=220)
+        column = st.selectbox("Count by", by, key=f"{page}.count_by.{whole.id}", format_func=picking.called, width=220)
         found = _counts(whole.id, column, whole)
         st.dataframe([{"value": visible(fmt.cut(value)) or NOTHING, "tickets": number}
-                      for value, number in found[1]], hide_index=True, key=f"{page}.counts", height="content",
-                     width=420)
+                      for value, number in found[1]], hide_index=True, key=f"{page}.counts", height="content")
         if (more := found[0] - len(found[1])) > 0:
             st.text(f"and {plural(more, 'more value')}")
 

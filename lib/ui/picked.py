@@ -10,6 +10,7 @@ import streamlit as st
 
 from lib.runs.store import data_id_of
 from lib.tickets.picking import HOW, pick
+from lib.tickets.views import groupings
 
 if TYPE_CHECKING:
     from lib.ui.state import Data
@@ -44,6 +45,8 @@ def of(whole: Data, choice: Mapping[str, Any]) -> Data:
 
 @st.cache_resource(show_spinner="Picking tickets …", max_entries=8)
 def made(data_id: str, how: str, number: int, seed: int, by: str, _whole: Data) -> Data:
+    if how == "stratified" and by not in groupings(_whole.tickets):     # of a file that had other columns
+        how = "random"
     tickets = pick(_whole.tickets, how, number, seed, by)
     database = _whole.catalog.to_bytes() if _whole.catalog.tables else None
     return replace(_whole, id=data_id_of(tickets.json_pieces(), database), tickets=tickets, sample="")

@@ -24,18 +24,14 @@ def choice(page: str) -> None:
     if not len(whole.tickets):
         st.caption("Once there are tickets you can run all of them, or a part.")
         return
-    told = picked.usable(state.desk()["picked"])
+    told, by = _told(whole), groupings(whole)
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{page}_pick"):
-        _control(page, "how", told, st.segmented_control, "Tickets to run", list(HOW), format_func=HOW.get,
-                 required=True, help=MEANING)
+        _control(page, "how", told, st.segmented_control, "Tickets to run", list(HOW)[:4 if by else 3],
+                 format_func=HOW.get, required=True, help=MEANING)
         if told["how"] != "all":
-            told["number"] = min(told["number"], len(whole.tickets))
             _control(page, "number", told, st.number_input, "How many", 1, len(whole.tickets), width=150)
         if told["how"] == "stratified":
-            by = groupings(whole)
-            told["by"] = told["by"] if told["by"] in by else by[0] if by else ""
-            _control(page, "by", told, st.selectbox, "Group by", by, format_func=called, width=220,
-                     placeholder="no column")
+            _control(page, "by", told, st.selectbox, "Group by", by, format_func=called, width=220)
         if told["how"] in ("random", "stratified"):
             _control(page, "seed", told, st.number_input, "Seed", 0, picked.MOST, width=130)
     st.text(sentence())
@@ -59,12 +55,20 @@ def line(page: str) -> None:
 
 
 def _how() -> str:
-    told = picked.usable(state.desk()["picked"])
+    told = _told(state.whole())
     if told["how"] == "first":
         return "from the top"
     if told["how"] == "random":
         return f"at random, seed {told['seed']}"
     return f"by {visible(fmt.cut(called(told['by'])))}, each value with its share, seed {told['seed']}"
+
+
+def _told(whole: state.Data) -> dict[str, Any]:
+    """The choice as it holds for these tickets."""
+    told, by = picked.usable(state.desk()["picked"]), groupings(whole)
+    if told["by"] not in by:
+        told |= {"by": by[0] if by else "", "how": "random" if told["how"] == "stratified" else told["how"]}
+    return {**told, "number": max(1, min(told["number"], len(whole.tickets)))}
 
 
 def called(by: str) -> str:
@@ -87,5 +91,5 @@ def _control(page: str, name: str, told: dict[str, Any], widget: Any, *arguments
         now = st.session_state[key]
         if now is not None:
             state.pick(**{**told, name: now})
-    st.session_state[key] = told[name] or None if name == "by" else told[name]
+    st.session_state[key] = told[name]
     widget(*arguments, key=key, on_change=change, **options)

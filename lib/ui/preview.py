@@ -36,11 +36,15 @@ def tickets(page: str) -> None:
     if not len(found):
         st.caption("No tickets yet. Upload a file above, or use the sample.")
         return
-    start = _start_of_page(page, "tickets", len(found))
     st.text(looks.sizes())
+    start = _start_of_page(page, "tickets", len(found))
     st.dataframe([_row(t) for t in found.tickets[start:start + PAGE]], hide_index=True, key=f"{page}.ticket_table",
                  height="content", column_config={"text": st.column_config.TextColumn("text", width="large")})
-    uploads.notes(found.notes)
+    told, counted = st.columns([3, 2], gap="large")
+    with told:
+        uploads.notes(found.notes)
+    with counted:
+        looks.counts(page)
 
 
 def one_ticket(page: str) -> None:
