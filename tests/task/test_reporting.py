@@ -148,5 +148,5 @@ def test_the_report_says_what_a_database_without_some_tables_could_not_join():
 
 
 def test_an_ambiguous_amount_is_read_as_the_rest_of_its_column_is():
-    database = open_catalog([("customers.csv", "id;name;mrr\nC-1;Oak;1.299\nC-2;Elm;49,50\n".encode())])
+    database = open_catalog([("customers.csv", b"id;name;mrr\nC-1;Oak;1.299\nC-2;Elm;49,50\n")])
     assert find_customer("C-1", database).monthly_revenue == 1299.0
