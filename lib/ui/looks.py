@@ -45,7 +45,8 @@ def counts(page: str) -> None:
         column = st.selectbox("Count by", by, key=f"{page}.count_by.{whole.id}", format_func=picking.called, width=220)
         found = _counts(whole.id, column, whole)
         st.dataframe([{"value": visible(fmt.cut(value)) or NOTHING, "tickets": number}
-                      for value, number in found[1]], hide_index=True, key=f"{page}.counts", height="content")
+                      for value, number in found[1]], hide_index=True, key=f"{page}.counts", height="content",
+                     column_config={"tickets": st.column_config.NumberColumn(format="localized")})
         if (more := found[0] - len(found[1])) > 0:
             st.text(f"and {plural(more, 'more value')}")
 
