@@ -165,7 +165,7 @@ def test_short_rows_are_filled_up_and_named():
     (b"id,subject,body\n", "has a header but no row"),
     (b"%PDF-1.7 ...", "is a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "is a picture"),
-    (b"PAR1xxxx", "is a Parquet file"),
+    (b"PAR1xxxx", "damaged or no Parquet file"),
     (bytes(range(256)) * 8, "is not text"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1", "old or password-protected Office file"),
     (b"\n<HTML><table><tr><td>id</td></tr></table>", "an HTML or XML file"),
