@@ -238,7 +238,7 @@ def test_any_bytes_give_a_table_or_one_refusal(data, name):
 
 def test_a_file_of_headers_alone_is_refused():
     for text in (b"a\na\n", b"id,text\nid,text\nid,text\n"):
-        with pytest.raises(UnreadableFile, match="a.csv has a header but no row below it"):
+        with pytest.raises(UnreadableFile, match="a.csv holds its header again and again, but no row"):
             read_table("a.csv", text)
 
 
