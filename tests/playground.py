@@ -68,6 +68,10 @@ class Server:
                 cwd=ROOT, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
         _wait_until_it_answers(f"{self.address}/_stcore/health", self._process)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def kill(self) -> None:
         """As a power cut does: nothing can be tidied up."""
         self._process.kill()

@@ -19,10 +19,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "browser"), str(HERE)]
+sys.path[:0] = [str(ROOT), str(HERE)]
 
 from bench_reading import write  # noqa: E402
-from conftest import Server, open_chromium  # noqa: E402
+
+from tests.playground import Server, open_chromium  # noqa: E402
 
 PREVIEW_SECONDS, RERUN_SECONDS, MEGABYTES = 15.0, 0.4, 1_500
 PAGES = ("data", "design", "run", "costs", "start", "history")
