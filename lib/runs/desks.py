@@ -28,10 +28,10 @@ class Desks(Database):
 
         The pieces of `TicketSet.json_pieces` are packed one by one: all at once a large set takes its memory twice.
         """
-        content = packed(tickets_json)
-        data_id = id_of(content, catalog)
+        tickets = packed(tickets_json)
+        data_id = id_of(tickets, catalog)
         with self._writing() as db:
-            insert_data(db, data_id, name, content, catalog)
+            insert_data(db, data_id, name, tickets.content, catalog)
             forget_unused_data(db)
         return data_id
 
@@ -98,7 +98,7 @@ def data_id_of(tickets_json: str | Iterable[str], catalog: bytes | None) -> str:
 
 
 def insert_data(db: sqlite3.Connection, data_id: str, name: str, content: bytes, catalog: bytes | None) -> None:
-    """`content` is what `packing.packed` gives."""
+    """`content` is that of `packing.packed`."""
     if db.execute("select 1 from data where id = ?", [data_id]).fetchone():
         db.execute("update data set saved = ? where id = ?", [time.time(), data_id])
     else:       # at once: an update would write a large row a second time

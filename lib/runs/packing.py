@@ -5,44 +5,78 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
 
 PLAIN = 1 << 20             # bytes up to which nothing is packed
-_MARK = b"packed tickets "  # then their number and their bytes, a line break, and zlib's stream; JSON begins otherwise
-_STEP = 1 << 18         # packed bytes that are unpacked at a time
+_MARK = b"packed tickets "  # then their number and their bytes, a line break, and a zstd stream; JSON begins otherwise
+_STEP = 1 << 20             # bytes that are packed or unpacked at a time
 
 
-def packed(tickets_json: str | Iterable[str]) -> bytes:
+class Packed(NamedTuple):
+    """A data set's tickets as they are stored, and the SHA-256 of their JSON."""
+
+    content: bytes
+    digest: bytes
+
+
+def packed(tickets_json: str | Iterable[str]) -> Packed:
     """`tickets_json` is the whole JSON, kept as it is, or the pieces of `TicketSet.json_pieces`: one for each ticket,
     between a first and a last."""
     if isinstance(tickets_json, str):
-        return _bytes(tickets_json)
-    stream = zlib.compressobj(1)
-    plain, found, size, pieces = [], [], 0, 0
-    for piece in map(_bytes, tickets_json):
-        size, pieces = size + len(piece), pieces + 1
-        plain.append(piece)
-        if size > PLAIN:
-            found += [stream.compress(each) for each in plain]
-            plain = []
-    if size <= PLAIN:
-        return b"".join(plain)
-    return b"".join([_MARK, b"%d %d\n" % (pieces - 2, size), *found, stream.flush()])
+        content = _bytes(tickets_json)
+        return Packed(content, hashlib.sha256(content).digest())
+    blocks = _Blocks(tickets_json)
+    first = next(blocks, b"")
+    if len(first) < PLAIN:
+        return Packed(first, hashlib.sha256(first).digest())
+    import pyarrow
+
+    digest, found = hashlib.sha256(), []
+    for block in chain([first], blocks):
+        digest.update(block)
+        found.append(pyarrow.compress(block, "zstd", asbytes=True))     # frames one after the other are one stream
+    return Packed(b"".join([_MARK, b"%d %d\n" % (blocks.pieces - 2, blocks.size), *found]), digest.digest())
 
 
-def unpacked(content: bytes) -> Iterator[bytes]:
+class _Blocks:
+    """Pieces of text as blocks of _STEP bytes or a little more; the last one is smaller."""
+
+    def __init__(self, texts: Iterable[str]):
+        self._texts = iter(texts)
+        self.pieces = self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        block, length = [], 0
+        for text in self._texts:
+            block.append(_bytes(text))
+            length += len(block[-1])
+            if length >= _STEP:
+                break
+        if not block:
+            raise StopIteration
+        self.pieces, self.size = self.pieces + len(block), self.size + length
+        return b"".join(block)
+
+
+def _unpacked(content: bytes) -> Iterator[bytes]:
     if not content.startswith(_MARK):
         yield content
         return
-    stream = zlib.decompressobj()
-    for at in range(content.index(b"\n") + 1, len(content), _STEP):     # never a look at all of the rest
-        yield stream.decompress(content[at:at + _STEP])
-    yield stream.flush()
+    import pyarrow
+
+    found = pyarrow.py_buffer(content).slice(content.index(b"\n") + 1)
+    with pyarrow.CompressedInputStream(pyarrow.BufferReader(found), "zstd") as stream:
+        while block := stream.read(_STEP):
+            yield block
 
 
 def text_of(content: bytes) -> str:
-    return b"".join(unpacked(content)).decode("utf-8", "surrogatepass")
+    return b"".join(_unpacked(content)).decode("utf-8", "surrogatepass")
 
 
 def tickets_in(content: bytes) -> int | None:
@@ -55,19 +89,11 @@ def tickets_in(content: bytes) -> int | None:
         return None
 
 
-def id_of(content: bytes, catalog: bytes | None) -> str:
+def id_of(tickets: Packed, catalog: bytes | None) -> str:
     """The id of a data set, which follows from what is in it, packed or not."""
-    digest = hashlib.sha256(b"%d:" % _size(content))
-    for piece in unpacked(content):
-        digest.update(piece)
-    digest.update(catalog or b"")
-    return digest.hexdigest()[:16]
-
-
-def _size(content: bytes) -> int:
-    if not content.startswith(_MARK):
-        return len(content)
-    return int(content[len(_MARK):content.index(b"\n")].split()[1])
+    if not tickets.content.startswith(_MARK) and len(tickets.content) < PLAIN:
+        return hashlib.sha256(b"%d:%b%b" % (len(tickets.content), tickets.content, catalog or b"")).hexdigest()[:16]
+    return hashlib.sha256(tickets.digest + (catalog or b"")).hexdigest()[:16]
 
 
 def _bytes(text: str) -> bytes:

@@ -51,7 +51,7 @@ class Recordings(Database):
         """Adds runs with all that belongs to them, or nothing at all."""
         with self._writing() as db:
             for data_id, (name, tickets_json, catalog) in recorded.data.items():
-                insert_data(db, data_id, name, packed(tickets_json), catalog)
+                insert_data(db, data_id, name, packed(tickets_json).content, catalog)
             for run in recorded.runs:
                 insert(db, "run", cells(run))
             db.executemany("insert or ignore into fields values (?, ?)", recorded.fields.items())

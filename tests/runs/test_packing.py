@@ -15,14 +15,14 @@ SMALL = TicketSet("small.csv", LARGE.tickets[:3])
 
 @pytest.mark.parametrize("tickets", [LARGE, SMALL, TicketSet("none.csv", ())], ids=["large", "small", "none"])
 def test_what_was_packed_comes_back_and_has_the_id_of_its_text(tickets: TicketSet):
-    content = packed(tickets.json_pieces())
-    assert text_of(content) == tickets.to_json() and tickets_in(content) == len(tickets)
-    assert id_of(content, b"db") == id_of(packed(tickets.to_json()), b"db") == data_id_of(tickets.to_json(), b"db")
+    found = packed(tickets.json_pieces())
+    assert text_of(found.content) == tickets.to_json() and tickets_in(found.content) == len(tickets)
+    assert id_of(found, b"db") == id_of(packed(tickets.to_json()), b"db") == data_id_of(tickets.to_json(), b"db")
 
 
 def test_only_a_large_set_is_packed():
-    assert packed(SMALL.json_pieces()) == SMALL.to_json().encode()
-    assert len(LARGE.to_json()) > PLAIN > 4 * len(packed(LARGE.json_pieces()))
+    assert packed(SMALL.json_pieces()).content == SMALL.to_json().encode()
+    assert len(LARGE.to_json()) > PLAIN > 4 * len(packed(LARGE.json_pieces()).content)
 
 
 def test_the_store_gives_back_a_large_set_and_its_number(tmp_path):
@@ -36,3 +36,8 @@ def test_the_store_gives_back_a_large_set_and_its_number(tmp_path):
 @pytest.mark.parametrize("content", [b"no JSON", b"[]", b"{}", b'{"tickets": 7}'])
 def test_what_is_no_set_of_tickets_has_no_number(content: bytes):
     assert tickets_in(content) is None
+
+
+def test_an_id_tells_tickets_from_database():
+    ids = {data_id_of(tickets.json_pieces(), database) for tickets in (LARGE, SMALL) for database in (None, b"a", b"b")}
+    assert len(ids) == 6
