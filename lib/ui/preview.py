@@ -40,11 +40,11 @@ def tickets(page: str) -> None:
     start = _start_of_page(page, "tickets", len(found))
     st.dataframe([_row(t) for t in found.tickets[start:start + PAGE]], hide_index=True, key=f"{page}.ticket_table",
                  height="content", column_config={"text": st.column_config.TextColumn("text", width="large")})
-    told, counted = st.columns([3, 2], gap="large")
-    with told:
-        uploads.notes(found.notes)
+    counted, told = st.columns([2, 3], gap="large")
     with counted:
         looks.counts(page)
+    with told:
+        uploads.notes(found.notes)
 
 
 def one_ticket(page: str) -> None:

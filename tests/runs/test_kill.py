@@ -34,7 +34,7 @@ _apart = multiprocessing.get_context("forkserver")      # loads the slow librari
 _apart.set_forkserver_preload(["anthropic", "tests.survival.undisturbed"])
 
 
-@pytest.mark.parametrize(("shape", "kills"), [("pipeline", 20), ("agent", 4)])
+@pytest.mark.parametrize(("shape", "kills"), [("pipeline", 6), ("agent", 3)])
 def test_a_killed_run_keeps_what_it_finished_and_pays_only_for_what_is_missing(tmp_path, shape, kills):
     expected = undisturbed(tmp_path / "undisturbed.sqlite", shape)
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -128,7 +128,7 @@ def test_a_gz_file_is_its_one_file_also_in_several_parts():
     (gzip.compress(b"id,body\n1,a\n" * 500)[:-12], "damaged, or cut off"), (b"\x1f\x8b\x08 broken", "damaged"),
     (gzip.compress(gzip.compress(b"x")), "inside an archive"), (gzip.compress(zipped({"t.csv": JANUARY})), "inside"),
     (gzip.compress(b"t.csv".ljust(257, b"\0") + b"ustar" + b"\0" * 250), "a tar archive"),
-])
+], ids=["cut off", "broken", "gz in gz", "zip in gz", "tar"])
 def test_a_gz_file_that_is_no_table_is_refused(data, says):
     assert says in refusal("t.csv.gz", data)
 
