@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 from bench_reading import write  # noqa: E402
 
+from tests.forked import FRESH  # noqa: E402
 from tests.playground import Server, open_chromium  # noqa: E402
 
 PREVIEW_SECONDS, RERUN_SECONDS, MEGABYTES = 15.0, 0.4, 1_500
@@ -55,7 +56,7 @@ def main(number: int) -> int:
 
 
 def upload(folder: Path, file: Path, number: int) -> bool:
-    server = Server(folder)
+    server = Server(folder, FRESH)
     server.start()
     try:
         with open_chromium() as browser:
