@@ -6,7 +6,7 @@ import json
 import math
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
@@ -122,8 +122,9 @@ class Catalog:
             cut = ", ".join(f"{_cut_in_sql(quoted(column), longest)} AS {quoted(column)}" for column in columns)
             return self.query(f"SELECT {cut} {page}", (offset, offset + limit), max_rows=limit)
 
-    def query(self, sql: str, params: Sequence[Any] = (), max_rows: int = 200) -> list[Row]:
-        """At most `max_rows` rows of a SELECT. Raises InputError when it is anything else, fails, or takes too long."""
+    def query(self, sql: str, params: Sequence[Any] | Mapping[str, Any] = (), max_rows: int = 200) -> list[Row]:
+        """At most `max_rows` rows of a SELECT; a mapping gives its `:names`. Raises InputError when it is anything
+        else, fails, or takes too long."""
         with self._lock:
             self._deadline.start(QUERY_SECONDS)
             try:
