@@ -14,11 +14,12 @@ from lib.design import ToolText
 from lib.phrases import some
 
 _RETURNS = r"\b(returns?|gives?|lists?|finds?|counts?|shows?|yields?|the result)\b"
-_FORMAT = (r"\b(ids?|names?|dates?|times?|days?|hours?|minutes|seconds|currency|dollars?|euros?|percent|numbers?|text|json|"
-           r"lists?|rows?|columns?|null|true|yes|bytes|characters|total)\b|\w_\w|[$€£%]")
+_FORMAT = (r"\b(ids?|names?|dates?|times?|days?|hours?|minutes|seconds|currency|dollars?|euros?|percent|numbers?|text|"
+           r"json|lists?|rows?|columns?|null|true|yes|bytes|characters|total)\b|\w_\w|[$€£%]")
 _AMOUNT = r"\b(at most|up to|no more than|only|first|pages?|all|one|every|each|exact(?:ly)?|shortened|single)\b|\d"
 _NOT = r"\b(do(?:es)? not|don't|never|cannot|not for|rather than|instead|only (?:if|when|for))\b"
-_EXAMPLE = r"\b(for instance|for example|e\.g\.|such as|like|exactly as|format|at most|one of|or|in [a-z]+s)\b|\d|[\"'“:]"
+_EXAMPLE = (r"\b(for instance|for example|e\.g\.|such as|like|exactly as|format|at most|one of|or|in [a-z]+s)\b"
+            r"|\d|[\"'“:]")
 _TELLING = ("enum", "const", "format", "pattern", "minimum", "maximum", "default", "examples", "items", "properties")
 
 

@@ -15,7 +15,7 @@ from lib.task.results import capped, row_of
 
 ROWS = 200          # rows that one call returns at most
 
-# Texts, quoted names and comments, in which nothing is a parameter; then a parameter of the kind we take, or of another.
+# Texts, quoted names and comments, in which nothing is a parameter; a parameter of the kind we take, or of another.
 _PIECE = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|\Z)"""
                     r"|:(?P<named>[A-Za-z_]\w*)|(?P<other>\?\d*|[@$:#]\w+)", re.DOTALL | re.ASCII)
 

@@ -18,11 +18,13 @@ from lib.task.results import RESULT_LIMIT
 from lib.task.tools import make_tools
 from lib.tickets import TicketSet
 
-PEOPLE = "id,name,plan,note\n" + "".join(f"C-{n},Name {n},{'pro' if n % 3 else 'free'},{'x' * 30}\n" for n in range(500))
+PEOPLE = "id,name,plan,note\n" + "".join(
+    f"C-{n},Name {n},{'pro' if n % 3 else 'free'},{'x' * 30}\n" for n in range(500))
 BY_PLAN = ToolText(
     "own_1", "customers_on_plan", "Returns up to 200 customers on a plan.",
     {"type": "object", "properties": {"plan": {"type": "string", "description": "One plan, such as pro."}},
-     "additionalProperties": False}, query="SELECT id, plan FROM people WHERE plan = :plan OR :plan IS NULL ORDER BY id")
+     "additionalProperties": False},
+    query="SELECT id, plan FROM people WHERE plan = :plan OR :plan IS NULL ORDER BY id")
 
 
 @pytest.fixture(scope="module")
