@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from lib.exports import take_home
 from lib.messages import blocks, get
 from lib.phrases import plural
 from lib.runs.store import CallRow, Run
@@ -336,6 +338,19 @@ def _request(run: Run, call: CallRow, request: dict[str, Any]) -> None:
     _messages(request.get("messages", []), _sent_before(run, call))
     with st.expander("Raw JSON", type="compact"):
         st.json(request, expanded=1)
+    _again_by_hand(run, call, request)
+
+
+def _again_by_hand(run: Run, call: CallRow, request: dict[str, Any]) -> None:
+    """The same request for a shell, made when it is asked for."""
+    address = run.connection if run.source == "server" else take_home.API
+    with st.container(horizontal=True, gap="small"):
+        for label, name, make in (("curl", "sh", partial(take_home.as_curl, request, address)),
+                                  ("JSON", "json", partial(take_home.as_json, request))):
+            st.download_button(label, lambda make=make: make().encode(), file_name=f"call-{call.id}.{name}",
+                               mime="text/plain", key=f"run.call.{call.id}.{name}", on_click="ignore", type="tertiary",
+                               icon=":material/download:",
+                               help="This very request, to send by hand. The key is not in it: set ANTHROPIC_API_KEY.")
 
 
 def _messages(messages: list[dict[str, Any]], before: int) -> None:

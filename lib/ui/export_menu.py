@@ -42,6 +42,7 @@ def menu(page: str, runs: list[Run]) -> None:
                     help="the report, its tables, and the recording"):
         _reports(page, runs)
         _tables(page, runs)
+        _code(page, runs)
         _recording(page, runs)
 
 
@@ -67,6 +68,13 @@ def _tables(page: str, runs: list[Run]) -> None:
 def _table_button(page: str, runs: list[Run], name: str, kind: str) -> None:
     label, mime = KINDS[kind]
     _button(page, runs, label, f"{name}.{kind}", mime, lambda export: export.table(name, kind), type="tertiary")
+
+
+def _code(page: str, runs: list[Run]) -> None:
+    st.markdown("**Code** :gray[this design as a plain Python program]")
+    _button(page, runs, "Get the code", "code.zip", "application/zip", lambda export: export.code(),
+            "Prompts, tools, the two core functions and the data: runs as it is, without this app, against the API, a "
+            "local server or `python -m lib.simulated`.")
 
 
 def _recording(page: str, runs: list[Run]) -> None:
@@ -108,6 +116,14 @@ class Export:
 
     def table(self, name: str, kind: str) -> bytes:
         return {"csv": tables.as_csv, "json": tables.as_json}[kind](*self._rows(name))
+
+    def code(self) -> bytes:
+        from lib.exports.take_home import program
+
+        design, data = state.design_of(self.runs[0]), state.stored_data(self.runs[0].data_id)
+        if design is None or data is None:
+            raise StoreError("The design or the data of this run are gone, so no program can be made of it.")
+        return program(design, [run.shape for run in self.runs], data.tickets, data.catalog).zipped()
 
     def recording(self) -> bytes:
         from lib.runs import recording

@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import json
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,8 +16,8 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
-from lib.tickets import guess_columns, read_table, to_tickets
-from lib.ui import downloads, export_menu
+from lib.tickets import TicketSet, guess_columns, read_table, to_tickets
+from lib.ui import downloads, export_menu, state
 from tests.pages import seeds
 from tests.pages.conftest import TIMEOUT
 
@@ -47,8 +48,15 @@ def test_the_popover_offers_every_file_and_a_press_starts_nothing(both):
     assert keys == [f"run.export.{what}" for what in (
         "report.html", "report.md", "tables.xlsx", "runs.csv", "runs.json", "causes.csv", "causes.json",
         "customers.csv", "customers.json", "labels.csv", "labels.json",
-        "checks.csv", "checks.json", "calls.csv", "calls.json", "recording.json.gz")]
+        "checks.csv", "checks.json", "calls.csv", "calls.json", "code.zip", "recording.json.gz")]
     assert all(button.proto.ignore_rerun for button in app.get("download_button"))
+
+
+def test_the_code_is_that_of_the_runs_design_with_its_data(export):
+    files = zipfile.ZipFile(io.BytesIO(export.code()))
+    run = export.runs[0]
+    assert f"version {state.design_of(run).version}" in files.read("take_home/run.py").decode()
+    assert TicketSet.from_json(files.read("take_home/tickets.json").decode()) == state.stored_data(run.data_id).tickets
 
 
 def test_there_is_no_popover_without_a_run(playground):

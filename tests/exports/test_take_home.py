@@ -1,0 +1,158 @@
+"""The program that is taken home: it runs without this project, and its report is the app's to the last check."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.catalog import empty_catalog, open_catalog
+from lib.client.connect import connect_simulated
+from lib.design import ToolText
+from lib.exports.take_home import as_curl, as_json, program
+from lib.exports.take_home.program import literal
+from lib.settings import load
+from lib.simulated.server import SimulatedServer
+from lib.task import SHAPES
+from lib.task.default_design import default_design
+from lib.tickets import TicketSet, guess_columns, read_table, to_tickets
+
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
+DEFAULT = default_design()
+HOSTILE = '"""\n\\n \' " \\ \r\x00 {0} %s ${x} `x` é 日本 \u202e end"'
+ON_PLAN = ToolText(
+    "own_1", "customers_on_plan", "Returns up to 200 customers on a plan.",
+    {"type": "object", "properties": {"plan": {"type": "string", "description": "One plan, such as pro."}},
+     "additionalProperties": False},
+    query="SELECT customer_id, plan FROM customers WHERE plan = :plan OR :plan IS NULL")
+EDITED = replace(DEFAULT, name=HOSTILE, k=3, output="structured", tools=(*DEFAULT.tools, ON_PLAN)).with_step(
+    "label", system=f"{DEFAULT.steps['label'].system}\n{HOSTILE}", effort="low").with_tool("tally", name="count_it")
+PLAIN = replace(DEFAULT, tags=False, parallel_tools=True, retries=0)
+
+
+@pytest.fixture(scope="module")
+def tickets():
+    table = read_table("tickets.csv", (SAMPLE / "tickets.csv").read_bytes())
+    found = to_tickets(table, guess_columns(table))
+    return TicketSet(found.name, found.tickets[:16], found.notes)
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return open_catalog([("product.db", (SAMPLE / "product.db").read_bytes())])
+
+
+@pytest.fixture(scope="module")
+def address():
+    with SimulatedServer(speed=0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.url
+        server.shutdown()
+
+
+def run(folder: Path, shape: str, address: str, *more: str) -> str:
+    """What the program prints, in a process that knows nothing of this project."""
+    environment = {"PATH": os.environ["PATH"], "ANTHROPIC_BASE_URL": address, "HOME": str(folder)}
+    done = subprocess.run([sys.executable, "run.py", "--shape", shape, *more], cwd=folder, env=environment, text=True,
+                          capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def written(folder: Path, *made) -> Path:
+    for name, content in program(*made).files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def reported(design, shape, tickets, catalog) -> dict:
+    report = SHAPES[shape](connect_simulated(load({}), 0).client, design, tickets, catalog)
+    return json.loads(json.dumps(report.to_dict()))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("design", [DEFAULT, EDITED, PLAIN], ids=["default", "edited", "plain"])
+def test_it_gives_the_report_of_the_app(design, shape, tickets, catalog, address, tmp_path):
+    found = run(written(tmp_path, design, list(SHAPES), tickets, catalog), shape, address, "--json")
+    assert json.loads(found) == reported(design, shape, tickets, catalog)
+
+
+def test_without_a_database_and_of_one_shape_alone(tickets, address, tmp_path):
+    folder = written(tmp_path, DEFAULT, ["pipeline"], tickets, empty_catalog())
+    assert not (folder / "product.db").exists() and "run_agent" not in (folder / "core.py").read_text()
+    told = run(folder, "pipeline", address)
+    first = reported(DEFAULT, "pipeline", tickets, empty_catalog())["causes"][0]
+    assert told.startswith(f"1. {first['name']}: {len(first['tickets'])} tickets") and "not in the database" in told
+    assert "22 calls" in told and "input and" in told
+
+
+def test_the_core_functions_are_there_as_they_are(tickets, catalog):
+    core = program(DEFAULT, list(SHAPES), tickets, catalog).files["core.py"].decode()
+    for path, name in (("lib/agent.py", "run_agent"), ("lib/prompt_map.py", "map_prompts")):
+        source = (SAMPLE.parent / path).read_text()
+        node = next(n for n in ast.parse(source).body if getattr(n, "name", "") == name)
+        assert ast.get_source_segment(source, node).replace("errors.", "") in core
+
+
+def test_nothing_of_this_project_is_imported(tickets, catalog):
+    for name, content in program(EDITED, list(SHAPES), tickets, catalog).files.items():
+        if name.endswith(".py"):
+            for node in ast.walk(ast.parse(content)):
+                names = [node.module] if isinstance(node, ast.ImportFrom) else [
+                    alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                assert not any(found == "lib" or found.startswith("lib.") for found in names), (name, names)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text() | st.text(alphabet='"\\\n\' \ra{}\x00', max_size=30))
+def test_any_text_is_written_so_that_it_reads_back(text):
+    assert ast.literal_eval(literal(text)) == text
+
+
+def test_what_a_person_typed_stays_a_text(tickets, catalog):
+    evil = '"""\nimport os; os.abort()\n"""'
+    design = replace(DEFAULT, name=evil).with_step("merge", system=evil).with_tool("tally", description=evil, name=evil)
+    source = program(design, list(SHAPES), tickets, catalog).files["run.py"].decode()
+    names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    assert "abort" not in {node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)} | names
+
+
+def test_the_same_design_gives_the_same_bytes_with_all_files(tickets, catalog):
+    first, second = (program(DEFAULT, list(SHAPES), tickets, catalog).zipped() for _ in range(2))
+    assert first == second
+    assert sorted(zipfile.ZipFile(io.BytesIO(first)).namelist()) == [f"take_home/{name}" for name in (
+        "README.md", "core.py", "product.db", "requirements.txt", "run.py", "tickets.json")]
+
+
+REQUEST = {"model": DEFAULT.steps["label"].model, "max_tokens": 500, "system": DEFAULT.steps["label"].system,
+           "messages": [{"role": "user", "content": f"It's late; `reboot` $(reboot) {HOSTILE}".replace("\x00", "")}]}
+
+
+def test_curl_sends_the_very_request(address):
+    curl = shutil.which("curl")
+    command = as_curl(REQUEST, address)
+    assert "reboot" in command and "$ANTHROPIC_API_KEY" in command
+    words = subprocess.run(["sh", "-c", command.replace("curl", "printf '%s\\0'", 1)], capture_output=True,
+                           env={"PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "k"}, check=True).stdout.split(b"\0")
+    assert json.loads(words[words.index(b"--data-binary") + 1]) == REQUEST and b"x-api-key: k" in words
+    if curl:
+        sent = subprocess.run(["sh", "-c", command], env={"PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": "k"},
+                              capture_output=True, check=True, timeout=60)
+        reply = connect_simulated(load({}), 0).client.messages.create(**REQUEST)
+        assert json.loads(sent.stdout)["content"][-1]["text"] == reply.content[-1].text
+
+
+def test_the_json_is_the_body():
+    assert json.loads(as_json(REQUEST)) == REQUEST
