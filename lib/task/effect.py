@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import groupby
 from typing import Any
 
 from lib.catalog import empty_catalog
@@ -17,7 +18,7 @@ from lib.design import Design, ToolText
 from lib.errors import RunEnded
 from lib.remember import known
 from lib.task.agent_shape import run_agent_shape
-from lib.task.forecast import forecast
+from lib.task.forecast import Part, agent_parts, fault_of, for_an_hour, pipeline_parts
 from lib.task.pipeline import label_tickets, merge_labels, summarise
 from lib.tickets.ticket import Ticket, TicketSet
 from lib.usage.reported import Usage
@@ -156,10 +157,18 @@ def _with(design: Design, after: Design, name: str) -> Design:
 def expected(tickets: TicketSet, prices: Mapping[str, Any]) -> Basis:
     """What the forecast says of each step; nothing of a design that cannot run."""
     def taken(design: Design) -> dict[str, Taken]:
-        told = forecast(design, tickets, prices)
-        return {step.step: Taken(step.calls, step.input, step.usd) for each in told.values() for step in each.steps}
+        if fault_of(design) or not tickets.tickets:
+            return {}
+        parts = [*pipeline_parts(design, tickets, len(tickets)), *agent_parts(design, tickets)]
+        return {step: _together(list(same), prices, for_an_hour(design))
+                for step, same in groupby(parts, key=lambda part: part.step)}
 
     return taken
+
+
+def _together(parts: Sequence[Part], prices: Mapping[str, Any], hour: bool) -> Taken:
+    return Taken(sum(part.number for part in parts), round(sum(part.number * part.input for part in parts)),
+                 added(part.usd(prices, hour) for part in parts))
 
 
 # --- a recorded run --------------------------------------------------------------------------------------------------

@@ -7,17 +7,13 @@ browser has not drawn yet, such as one in a closed expander.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
 
 from lib.models import MODELS, model
-from lib.phrases import plural
-from lib.ui import drafts, state
-from lib.ui import format as fmt
-from lib.usage.tokens import estimate
+from lib.ui import drafts, sizes, state
 
 STEP_TITLES = {
     "label": ("Label", "one call per ticket"),
@@ -97,7 +93,7 @@ def step(page: str, name: str) -> None:
             _field(st.number_input, page, f"steps.{name}.max_tokens", step=256, width=200,
                    help="max_tokens of the request. A reply that reaches it is cut off and not used.")
         _field(st.text_area, page, f"steps.{name}.system", height="content")
-        st.caption(_prompt_size(name))
+        sizes.prompt(name)
 
 
 def tool(page: str, key: str) -> None:
@@ -111,32 +107,12 @@ def tool(page: str, key: str) -> None:
             _field(st.toggle, page, owned[0])
         _field(st.text_area, page, owned[2], height="content")
         _field(st.text_area, page, owned[3], height=240)
-        st.caption(_tool_size(key))
+        sizes.tool(key)
 
 
 def reset_all(page: str) -> None:
     owned = [*drafts.TOOL_LISTS, *drafts.fields(state.base())]
     _reset_button("Reset all to default", f"{page}.reset_all", owned, state.is_edited())
-
-
-# --- what a text costs -----------------------------------------------------------------------------------------------
-
-
-def _prompt_size(name: str) -> str:
-    design, _ = state.design()
-    sent = {"label": f" × {plural(len(state.data().tickets), 'ticket')}", "agent": ", resent every turn",
-            "summary": f" × {plural(design.k, 'cause')}"}.get(name, ", once")
-    settings = design.steps[name]
-    return f"≈ {fmt.exact(estimate(settings.system, settings.model))} tokens{sent}"
-
-
-def _tool_size(key: str) -> str:
-    design, _ = state.design()
-    told = next(t for t in design.tools if t.key == key)
-    if not told.enabled:
-        return "not sent"
-    text = json.dumps([told.name, told.description, told.input_schema], ensure_ascii=False)
-    return f"≈ {fmt.exact(estimate(text, design.steps['agent'].model))} tokens, resent every turn"
 
 
 def problems() -> list[drafts.Problem]:

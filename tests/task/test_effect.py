@@ -20,7 +20,7 @@ from lib.simulated import protocol
 from lib.task import SHAPES
 from lib.task.default_design import default_design
 from lib.task.effect import BEHAVIOUR, Change, Effect, Taken, added, asked_with, effects, expected, path, recorded
-from lib.task.forecast import first_requests
+from lib.task.forecast import first_requests, forecast
 from lib.usage.prices import cost, prices_for
 from lib.usage.tokens import estimate_request
 from tests.sets import catalog, tickets
@@ -239,6 +239,14 @@ def test_before_a_run_an_edit_counts_once_for_each_call_of_the_forecast():
            - estimate_request(first_requests(PLAIN, tickets(NAME))["agent"]))
     assert (change.step, change.after.calls, change.tokens) == ("agent", 45, 45 * one) and one > 10
     assert change.usd == pytest.approx(45 * one * 0.1 / 1e6, rel=0.01)     # a forecast rounds each turn
+
+
+@pytest.mark.parametrize("caching", ["off", "auto-1h"])
+def test_before_a_run_a_design_takes_what_the_forecast_says(caching):
+    design = replace(PLAIN, caching=caching)
+    told = [step for each in forecast(design, tickets(NAME), PRICES).values() for step in each.steps]
+    assert expected(tickets(NAME), PRICES)(design) == {each.step: Taken(each.calls, each.input, each.usd)
+                                                       for each in told}
 
 
 def test_before_a_run_what_changes_the_number_of_calls_is_told_too():
