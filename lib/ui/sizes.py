@@ -40,7 +40,7 @@ def _line(step: str, owner: str) -> None:
     found = _figures(*key, now.version, opened.version, now, opened).get(owner)
     if found is None:
         sent = owner not in [f"tools.{tool.key}" for tool in now.tools if not tool.enabled]
-        st.caption("What it takes a run is told once the design can run." if sent else "not sent")
+        st.caption("What it takes a run is told once a run is possible." if sent else "not sent")
         return
     why = RUN if basis.SHAPE_OF[step] in runs else FORECAST
     edited = f"  \n**edited: {growth(found.edit)}** against the design that was opened" if found.edit else ""

@@ -88,7 +88,7 @@ def test_a_design_that_cannot_run_says_so_in_place_of_figures(visit, store):
     store.save_desk("d", {"drafts": {"workers": 0}})
     app = visit("design", desk="d")
     sound(app)
-    assert lines(app) == [] and len(lines(app, "once the design can run")) == 11
+    assert lines(app) == [] and len(lines(app, "once a run is possible")) == 11
 
 
 def test_a_model_without_a_price_has_tokens_and_no_dollars(visit, store):
