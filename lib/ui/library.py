@@ -5,15 +5,20 @@ Names of designs are anybody's words: they are shown as text, never as markdown.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
+from lib import design_file
 from lib.design import Design
 from lib.errors import DesignError, InputError
 from lib.phrases import plural, some
 from lib.runs.store import SavedDesign
+from lib.runs.untrusted import Wrong
 from lib.tickets.visible import visible
 from lib.ui import drafts, editors, state
 from lib.ui import format as fmt
@@ -46,7 +51,9 @@ def bar(page: str) -> None:
             st.button("Duplicate", key=f"{page}.duplicate", icon=":material/content_copy:", on_click=_duplicate,
                       help="Saves what stands here, edits included, under a name of its own, and opens that.")
             editors.revert(page)
+            _file(page)
     _what_is_open(page)
+    _told(page)
 
 
 def called(design: Design) -> str:
@@ -81,10 +88,10 @@ def _of_runs() -> Iterator[Entry]:
 
 
 def _read(content: dict) -> Design | None:
-    """None for a design of another version of the playground."""
+    """None for a design of another version of the playground, or one that no editor could show."""
     try:
-        return Design.from_dict(content)
-    except DesignError:
+        return design_file.checked(content)
+    except Wrong:
         return None
 
 
@@ -274,3 +281,67 @@ def _free_name(name: str) -> str:
     while (found := f"{base} copy{f' {number}' if number > 1 else ''}") in taken:
         number += 1
     return found
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _file(page: str) -> None:
+    key = f"{page}.file"
+    if st.session_state.pop("_design_read", False):
+        st.session_state[key] = False       # what became of it is told below
+    with st.popover("File", key=key, icon=":material/description:", on_change="rerun",
+                    help="A design as one readable file, to keep, to send, or to edit elsewhere.") as popover:
+        if popover.open:
+            _export(page)
+            _import(page)
+
+
+def _export(page: str) -> None:
+    now, unusable = state.design()
+    st.download_button("Export as it stands here", lambda: design_file.write(now).encode(), key=f"{page}.export",
+                       file_name=file_name(now), mime="application/toml", icon=":material/download:",
+                       on_click="ignore", disabled=bool(unusable), width="stretch",
+                       help="Not while part of it cannot be used." if unusable else
+                       "TOML: prompts as they read, schemas as JSON. Read back, it is the same version.")
+
+
+def file_name(design: Design) -> str:
+    """"design-short-prompts-3fa2b1c0d9.toml", in letters that any system takes."""
+    plain = unicodedata.normalize("NFKD", design.name).encode("ascii", "ignore").decode()
+    words = re.sub(r"[^A-Za-z0-9]+", "-", plain)[:40].strip("-").lower()
+    return f"{'-'.join(filter(None, ('design', words, design.version)))}.toml"
+
+
+def _import(page: str) -> None:
+    file = st.file_uploader("Import a design (TOML, or JSON)", type=["toml", "json"], key=f"{page}.import",
+                            max_upload_size=max(1, design_file.MOST_BYTES // 2**20))
+    if file and file.file_id != st.session_state.get("_design_file"):
+        st.session_state["_design_file"] = file.file_id
+        st.session_state["_design_told"] = _imported(file)
+        st.session_state["_design_read"] = True
+        st.rerun()      # everything above and below shows the new design
+
+
+def _imported(file: Any) -> str:
+    """Opens the design of the file; what became of it, in one line."""
+    name = visible(fmt.cut(file.name))
+    try:
+        found = design_file.read(file.getvalue())
+    except DesignError as error:
+        return f"✕ {name} is no design: {visible(str(error))}. What was open before still is."
+    open_design(found.design)
+    more = f" Left out, because this version does not know it: {visible(some(found.unknown))}." if found.unknown else ""
+    return f"{name} is open. It is not saved yet.{more}"
+
+
+def _told(page: str) -> None:
+    """What became of the last import, until it is read."""
+    if line := st.session_state.get("_design_told"):
+        with st.container(border=True, key=f"{page}_import_told", horizontal=True, vertical_alignment="center"):
+            st.text(line, width="stretch")
+            st.button("OK", key=f"{page}.import.ok", type="tertiary", on_click=_forget)
+
+
+def _forget() -> None:
+    st.session_state.pop("_design_told", None)

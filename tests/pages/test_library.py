@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
+
 import pytest
 from reading import literal, markup, sound
 from seeds import TRAP, add_run
 
+from lib import design_file
 from lib.design import Design
 from lib.runs import designs as runs_designs
 from lib.task.default_design import default_design
@@ -201,3 +206,59 @@ def test_five_edits_in_a_row_are_kept(visit):
         assert app.session_state["desk"]["drafts"] == {"steps.label.system": f"edit {number}"}
     app.switch_page("pages/run.py").run()
     assert app.switch_page("pages/design.py").run().text_area(key=PROMPT).value == "edit 5"
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def open_file(app):
+    app.session_state["design.file"] = True
+    return app.run()
+
+
+def bring(app, name, content):
+    app = open_file(app)
+    return app.file_uploader(key="design.import").set_value((name, content, "text/plain")).run()
+
+
+def test_an_exported_design_is_opened_elsewhere_as_the_same_version(visit, store):
+    app = bring(visit("design", desk="elsewhere"), "short.toml", design_file.write(SHORT).encode())
+    sound(app)
+    assert "short.toml is open. It is not saved yet." in literal(app)
+    assert SHORT.version in markup(app) and "not saved" in literal(app)
+    assert next(t for t in app.text_area if t.key.startswith(PROMPT)).value == "Label it."
+    assert not app.session_state["design.file"]
+    assert "is open" not in literal(press(app, "design.import.ok"))
+
+
+def test_edits_before_an_import_are_one_click_away(visit):
+    app = bring(type_prompt(visit("design"), "half done"), "d.json", json.dumps(SHORT.to_dict()).encode())
+    press(app, "design.take_back")
+    assert app.session_state["desk"]["drafts"] == {"steps.label.system": "half done"}
+
+
+def test_a_file_that_is_no_design_changes_nothing_and_says_where(visit):
+    text = design_file.write(SHORT).replace("k = 5", "k = true")
+    app = bring(type_prompt(visit("design"), "mine"), TRAP.replace("/", "_") + ".toml", text.encode())
+    sound(app)
+    assert "k: true stands where a whole number should (line 6). What was open before still is." in literal(app)
+    assert app.session_state["desk"]["drafts"] == {"steps.label.system": "mine"} and "evil.example" not in markup(app)
+
+
+def test_an_imported_design_with_problems_is_shown_with_them(visit):
+    bad = DEFAULT.with_tool("tally", name="no good name").with_step("label", max_tokens=0)
+    app = bring(visit("design"), "bad.toml", design_file.write(bad).encode())
+    sound(app)
+    assert "This design cannot run yet" in markup(app) and "no good name" in literal(app)
+
+
+def test_unknown_fields_of_an_import_are_told(visit):
+    app = bring(visit("design"), "new.toml", design_file.write(SHORT).replace("k = 5", "k = 5\ncolour = 3").encode())
+    assert "does not know it: colour." in literal(app)
+
+
+def test_a_name_becomes_a_file_name_that_any_system_takes():
+    assert library.file_name(SHORT) == f"design-default-v1-{SHORT.version}.toml"
+    odd = replace(SHORT, name="../../Größe <b>\n" + "x" * 99)
+    assert re.fullmatch(r"design-groe-b-x{1,40}-[0-9a-f]{10}\.toml", library.file_name(odd))
+    assert library.file_name(replace(SHORT, name="漢字")) == f"design-{SHORT.version}.toml"
