@@ -17,7 +17,7 @@ TIERS = (
     ("lib.ui", 1),
     ("lib.runs.store", 4), ("lib.runs.rows", 4), ("lib.runs.listing", 4), ("lib.runs.recorded", 4),
     ("lib.runs.desks", 4), ("lib.runs.database", 4), ("lib.runs.schema", 4), ("lib.runs.conversations", 4),
-    ("lib.runs.designs", 4),
+    ("lib.runs.designs", 4), ("lib.runs.packing", 4),
     ("lib.task", 2), ("lib.evaluation", 2), ("lib.runs", 2), ("lib.charts", 2), ("lib.design", 2),
     ("lib.design_file", 2), ("lib.charts_costs", 2), ("lib.exports", 2),
     ("lib.agent", 3), ("lib.prompt_map", 3), ("lib.replies", 3), ("lib.tool_results", 3), ("lib.client", 3),
