@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import frame, preview, uploads
+from lib.ui import columns, frame, picking, preview, uploads
 
 frame.page("data")
 
@@ -12,8 +12,11 @@ preview.whose_data()
 
 st.header("Tickets", anchor=False)
 uploads.tickets("data")
-uploads.columns("data")
+columns.choices("data")
 preview.tickets("data")
+
+st.header("What to run", anchor=False)
+picking.choice("data")
 
 st.header("What the model sees of one ticket", anchor=False)
 preview.one_ticket("data")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+
+from tests.forked import APART, run_app
 
 ROOT = Path(__file__).resolve().parent.parent
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -34,11 +35,11 @@ def open_chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def serve(folder: Path, **environment: str) -> Iterator[str]:
+def serve(folder: Path, apart: BaseContext = APART, **environment: str) -> Iterator[str]:
     """The address of a playground that was just started, as soon as it answers; its store and log are in `folder`.
 
     What the server says must hold no traceback."""
-    server = Server(folder, **environment)
+    server = Server(folder, apart, **environment)
     try:
         server.start()
         yield server.address
@@ -50,7 +51,8 @@ def serve(folder: Path, **environment: str) -> Iterator[str]:
 class Server:
     """A playground in a process of its own, that may be killed and started again at the same address."""
 
-    def __init__(self, folder: Path, **environment: str):
+    def __init__(self, folder: Path, apart: BaseContext = APART, **environment: str):
+        self._apart = apart
         self.store = folder / "runs.sqlite"
         self._log = folder / "server.log"
         self._port = _free_port()
@@ -61,21 +63,22 @@ class Server:
 
     def start(self, **environment: str) -> None:
         self._environment |= environment
-        with open(self._log, "a") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true",
-                 f"--server.port={self._port}", "--server.fileWatcherType=none"],
-                cwd=ROOT, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
-        _wait_until_it_answers(f"{self.address}/_stcore/health", self._process)
+        self._process = self._apart.Process(target=run_app, args=(ROOT, self._port, self._environment, self._log))
+        self._process.start()
+        _wait_until_it_answers(f"{self.address}/_stcore/health", self._process.is_alive)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def kill(self) -> None:
         """As a power cut does: nothing can be tidied up."""
         self._process.kill()
-        self._process.wait(20)
+        self._process.join(20)
 
     def end(self) -> None:
         self._process.terminate()
-        self._process.wait(20)
+        self._process.join(20)
 
     def told(self) -> str:
         return self._log.read_text()
@@ -87,12 +90,12 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _wait_until_it_answers(url: str, server: subprocess.Popen) -> None:
+def _wait_until_it_answers(url: str, is_alive: Callable[[], bool]) -> None:
     for _ in range(600):
         try:
             if urllib.request.urlopen(url, timeout=1).status == 200:
                 return
         except OSError:
-            assert server.poll() is None, "the server ended before it answered"
+            assert is_alive(), "the server ended before it answered"
             time.sleep(0.05)
     raise AssertionError("the server did not answer within 30 seconds")

@@ -6,21 +6,28 @@ import json
 import math
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from lib.catalog.guard import guard, quoted, text_of
+from lib.catalog.guard import guard, quoted
+from lib.catalog.keys import Keys
+from lib.catalog.number import decimal_mark, number, say_numbers
 from lib.catalog.roles import Role, Roles, guess_roles
 from lib.catalog.source import Source
 from lib.errors import InputError, UnreadableFile
+from lib.phrases import plural
 from lib.tickets.table import one_line, unique_names
 from lib.tickets.visible import visible
 
 QUERY_SECONDS = 5.0
+COLUMN_SECONDS = 60.0           # to learn the keys or numbers of a column, once
 RESULT_BYTES = 20 * 2**20       # of one answer; a tool shows far less
+LONGEST_CELL = 2 * 2**20        # characters of one value that are kept
+LONGEST_ROW = 6 * 2**20         # of one row: at four bytes each still below what the guard lets through
+LONGEST_NAME = 200              # of a table or column
 ABOUT = "playground_about"      # our own table in `to_bytes`: name, notes and roles
 
 Row = dict[str, Any]            # column → str, int, float or None: plain JSON values
@@ -38,10 +45,10 @@ class Catalog:
     def __init__(self, connection: sqlite3.Connection, name: str, tables: dict[str, TableInfo], roles: Roles,
                  notes: Sequence[str] = ()):
         """`connection` is a database of our own making, finished and not yet guarded."""
-        connection.text_factory = text_of
         self._deadline = guard(connection)
-        self._connection, self._lock = connection, threading.Lock()
-        self._indexes: dict[tuple[str, str, bool], dict[str, list[int]]] = {}
+        self._connection, self._lock, self._learning = connection, threading.Lock(), threading.Lock()
+        self._keys: dict[tuple[str, str], Keys] = {}
+        self._decimals: dict[tuple[str, str], str] = {}
         self.name, self.tables, self.roles = name, tables, roles
         self.notes = tuple(one_line(note) for note in notes)
 
@@ -62,17 +69,18 @@ class Catalog:
 
     def customer(self, id: str) -> Row | None:
         """By exact id; else by the only id that differs from it in upper and lower case alone."""
-        role, text = self.roles.customers, str(id).strip()
-        return self._first(role, text) or self._only(role, text)
+        return self._row(self.roles.customers, self._customer(id))
 
     def product(self, id_or_name: str) -> Row | None:
         """By exact id; else by id, then by name, where upper and lower case are the same."""
-        role, text = self.roles.products, str(id_or_name).strip()
-        if not role or not text:
-            return None
-        name = role.columns.get("name")
-        return (self._first(role, text) or self._first(role, text, fold=True)
-                or (self._first(role, text, fold=True, column=name) if name else None))
+        return self._row(self.roles.products, self._product(id_or_name))
+
+    def has_customer(self, id: str) -> bool:
+        """Whether `customer` would find a row: quicker than to fetch it."""
+        return self._customer(id) is not None
+
+    def has_product(self, id_or_name: str) -> bool:
+        return self._product(id_or_name) is not None
 
     def incidents(self, product: str) -> list[Row]:
         """Every incident of the product, given by id or name, in the table's order. Empty for an unknown product."""
@@ -80,19 +88,43 @@ class Catalog:
         column = role.columns.get("product_id") if role else None
         if not role or not column:
             return []
-        index = self._index(role.table, column, fold=True)
-        wanted = {name.casefold() for name in self._product_names(str(product).strip())}
-        return self._at(role.table, sorted({rowid for name in wanted for rowid in index.get(name, ())}))
+        keys = self.keys(role.table, column)
+        names = {name.casefold() for name in self._product_names(_asked(product))}
+        return self._at(role.table, sorted({row for name in names for row in keys.any_case(name)}))
+
+    def amount(self, role: Role, row: Row, field: str) -> float | None:
+        """The number in a field of a row, None where there is none or it could mean two. A text such as "1.299" is
+        read as the whole column is: as 1299 where others have a decimal comma."""
+        column, value = role.columns.get(field, ""), role.get(row, field)
+        if not isinstance(value, str) or not set(".,") & set(value):
+            return number(value)
+        return number(value, self.decimal(role.table, column))
+
+    def decimal(self, table: str, column: str) -> str:
+        """The decimal mark of the texts in a column, "," or "."; "" where they do not tell, or disagree."""
+        with self._learning:
+            if (table, column) not in self._decimals:
+                with closing(self._column(table, column)) as values:
+                    self._decimals[table, column] = decimal_mark(value for _, value in values)
+            return self._decimals[table, column]
 
     def rows(self, table: str, limit: int, offset: int = 0) -> list[Row]:
         """One page of a table, in its own order. Raises InputError for an unknown table."""
         if table not in self.tables:
             raise InputError(f'{self.name} has no table "{table}": it has {", ".join(self.tables) or "none"}')
-        sql = f"SELECT * FROM {quoted(table)} ORDER BY _rowid_ LIMIT ? OFFSET ?"
-        return self.query(sql, (max(0, limit), max(0, offset)), max_rows=limit)
+        limit, offset = max(0, limit), max(0, min(offset, 2**62))
+        page = f"FROM {quoted(table)} WHERE _rowid_ > ? AND _rowid_ <= ?"       # our rows are numbered without a gap
+        try:
+            return self.query(f"SELECT * {page}", (offset, offset + limit), max_rows=limit)
+        except InputError:      # a page of a few enormous values
+            columns = self.tables[table].columns
+            longest = max(100, RESULT_BYTES // (4 * max(1, limit) * len(columns)))
+            cut = ", ".join(f"{_cut_in_sql(quoted(column), longest)} AS {quoted(column)}" for column in columns)
+            return self.query(f"SELECT {cut} {page}", (offset, offset + limit), max_rows=limit)
 
-    def query(self, sql: str, params: Sequence[Any] = (), max_rows: int = 200) -> list[Row]:
-        """At most `max_rows` rows of a SELECT. Raises InputError when it is anything else, fails, or takes too long."""
+    def query(self, sql: str, params: Sequence[Any] | Mapping[str, Any] = (), max_rows: int = 200) -> list[Row]:
+        """At most `max_rows` rows of a SELECT; a mapping gives its `:names`. Raises InputError when it is anything
+        else, fails, or takes too long."""
         with self._lock:
             self._deadline.start(QUERY_SECONDS)
             try:
@@ -137,56 +169,113 @@ class Catalog:
 
     # --- inside ---
 
-    def _first(self, role: Role | None, text: str, fold: bool = False, column: str = "") -> Row | None:
+    def keys(self, table: str, column: str) -> Keys:
+        """Where each id of a column stands, learned on first use: one scan instead of one per look-up."""
+        with self._learning:
+            if (table, column) not in self._keys:
+                with closing(self._column(table, column)) as values:
+                    self._keys[table, column] = Keys((row, id_text(value)) for row, value in values)
+            return self._keys[table, column]
+
+    def _column(self, table: str, column: str) -> Iterator[tuple[int, Any]]:
+        sql = f"SELECT _rowid_, {quoted(column)} FROM {quoted(table)} ORDER BY _rowid_"
+        with self._lock:
+            self._deadline.start(COLUMN_SECONDS)
+            try:
+                yield from self._connection.execute(sql)
+            except sqlite3.Error as error:
+                raise InputError(f'column "{column}" of table "{table}" cannot be read ({error})') from error
+
+    def _customer(self, id: str) -> int | None:
+        role, text = self.roles.customers, _asked(id)
         if not role or not text:
             return None
-        found = self._index(role.table, column or role.key, fold).get(text.casefold() if fold else text)
-        return self._at(role.table, found[:1])[0] if found else None
+        keys = self.keys(role.table, role.key)
+        if (row := keys.exact(text)) is not None:
+            return row
+        return keys.any_case(text)[0] if keys.spellings(text) == 1 else None
 
-    def _only(self, role: Role | None, text: str) -> Row | None:
-        """The row with this id in upper or lower case, None where several ids are spelled so."""
-        row = self._first(role, text, fold=True)
-        if not role or not row:
+    def _product(self, id_or_name: str) -> int | None:
+        role, text = self.roles.products, _asked(id_or_name)
+        if not role or not text:
             return None
-        same = self._index(role.table, role.key, fold=False).get(id_text(row[role.key]), [])
-        return row if same == self._index(role.table, role.key, fold=True)[text.casefold()] else None
+        keys, name = self.keys(role.table, role.key), role.columns.get("name")
+        if (row := keys.exact(text)) is not None:
+            return row
+        found = keys.any_case(text) or (self.keys(role.table, name).any_case(text) if name else [])
+        return found[0] if found else None
+
+    def _row(self, role: Role | None, row: int | None) -> Row | None:
+        return self._at(role.table, [row])[0] if role and row is not None else None
 
     def _product_names(self, text: str) -> list[str]:
         row, role = self.product(text), self.roles.products
         if not row or not role:
-            return [text]
+            return [text] if text else []
         return [t for t in (id_text(row[role.key]), id_text(role.get(row, "name"))) if t]
 
-    def _index(self, table: str, column: str, fold: bool) -> dict[str, list[int]]:
-        """Row numbers by the text of a column, built on first use: one scan instead of one per look-up."""
-        if (table, column, fold) not in self._indexes:
-            index: dict[str, list[int]] = {}
-            with self._lock:
-                self._deadline.start(60)
-                for rowid, value in self._connection.execute(
-                        f"SELECT _rowid_, {quoted(column)} FROM {quoted(table)} ORDER BY _rowid_"):
-                    text = id_text(value)
-                    index.setdefault(text.casefold() if fold else text, []).append(rowid)
-            self._indexes[table, column, fold] = index
-        return self._indexes[table, column, fold]
-
-    def _at(self, table: str, rowids: Sequence[int]) -> list[Row]:
-        sql = f"SELECT * FROM {quoted(table)} WHERE _rowid_ = ?"
-        return [row for rowid in rowids for row in self.query(sql, (rowid,), max_rows=1)]
+    def _at(self, table: str, rows: Sequence[int]) -> list[Row]:
+        found: list[Row] = []
+        for start in range(0, len(rows), 100):
+            some = rows[start:start + 100]
+            sql = f"SELECT * FROM {quoted(table)} WHERE _rowid_ IN ({', '.join('?' * len(some))}) ORDER BY _rowid_"
+            try:
+                found += self.query(sql, some, max_rows=len(some))
+            except InputError:      # many enormous rows: one by one each fits
+                found += [row for one in some for row in self.rows(table, 1, one - 1)]
+        return found
 
 
 def build_catalog(name: str, sources: Iterable[Source], notes: Sequence[str] = ()) -> Catalog:
     """A catalog of the tables, with names made unique and roles guessed."""
     connection = _connect()
-    sources = list(sources)
+    sources, told = list(sources), list(notes)
     for source, table in zip(sources, _table_names(sources), strict=True):
-        columns = unique_names(source.columns, str.casefold, reserved=["_rowid_"])
+        columns = unique_names(map(_short, source.columns), str.casefold, reserved=["_rowid_"])
         connection.execute(f"CREATE TABLE {quoted(table)}({', '.join(map(quoted, columns))})")
-        marks = ", ".join("?" * len(columns))
-        connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", map(_visible, source.rows))
+        marks, fitting = ", ".join("?" * len(columns)), _Fitting(len(columns))
+        connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", map(fitting, source.rows))
+        told += _naming(source, table) + fitting.notes(table)
+        told += [f'{table}: column "{column}": {said}' for column, said in _numbers(source, columns)]
     connection.commit()
     tables = _tables(connection)
-    return Catalog(connection, name, tables, guess_roles({t: info.columns for t, info in tables.items()}), notes)
+    return Catalog(connection, name, tables, guess_roles({t: info.columns for t, info in tables.items()}), told)
+
+
+class _Fitting:
+    """Makes rows fit to be kept and shown: control characters become visible, enormous texts are cut."""
+
+    def __init__(self, columns: int):
+        self._columns = columns
+        self._cut = 0
+
+    def __call__(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        row = tuple([visible(value) if isinstance(value, str) else value for value in row])
+        size = sum([len(value) for value in row if isinstance(value, str)])
+        return self._shorter(row, size) if size > LONGEST_CELL else row
+
+    def _shorter(self, row: tuple[Any, ...], size: int) -> tuple[Any, ...]:
+        longest = LONGEST_CELL if size <= LONGEST_ROW else LONGEST_ROW // self._columns
+        self._cut += sum(1 for value in row if isinstance(value, str) and len(value) > longest)
+        return tuple(compact({str(i): value for i, value in enumerate(row)}, longest).values())
+
+    def notes(self, table: str) -> list[str]:
+        return [f"{table}: {plural(self._cut, 'enormous text')} cut, each says how long it was"] if self._cut else []
+
+
+def _naming(source: Source, table: str) -> list[str]:
+    """Says so where a table could not keep its name."""
+    asked = one_line(source.name)
+    return [] if table == asked or not asked else [f'table "{_short(asked, 60)}" is called "{_short(table, 60)}" here']
+
+
+def _numbers(source: Source, columns: Sequence[str]) -> list[tuple[str, str]]:
+    """(column, how its numbers are read) where that is worth saying."""
+    found = []
+    for i, column in enumerate(columns):
+        said = say_numbers([row[i] for row in source.rows[:500]]) and say_numbers(row[i] for row in source.rows)
+        found += [(column, said)] if said else []
+    return found
 
 
 def empty_catalog() -> Catalog:
@@ -215,12 +304,22 @@ def _connect() -> sqlite3.Connection:
 
 def _table_names(sources: Sequence[Source]) -> tuple[str, ...]:
     """SQLite compares names without case, and keeps those that begin with sqlite_ for itself."""
-    names = [f"table {s.name}" if s.name.casefold().startswith("sqlite_") else s.name for s in sources]
+    names = [f"table {s.name}" if s.name.casefold().startswith("sqlite_") else _short(s.name) for s in sources]
     return unique_names(names, str.casefold, reserved=[ABOUT], noun="table")
 
 
-def _visible(row: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(visible(value) if isinstance(value, str) else value for value in row)
+def _short(name: str, longest: int = LONGEST_NAME) -> str:
+    return name if len(name) <= longest else name[:longest - 1] + "…"
+
+
+def _asked(text: Any) -> str:
+    """An id as it may stand in a table, where control characters have become visible."""
+    return visible(str(text)).strip()
+
+
+def _cut_in_sql(column: str, longest: int) -> str:
+    cut = f"substr({column}, 1, {longest}) || '… (' || length({column}) || ' characters in all)'"
+    return f"CASE WHEN length({column}) > {longest} THEN {cut} ELSE {column} END"
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, TableInfo]:

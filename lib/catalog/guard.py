@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any
 
 LONGEST_VALUE = 32 * 2**20      # bytes of one value
 FUNCTIONS = frozenset((
-    "abs avg cast ceil char coalesce count date datetime dense_rank first_value floor format glob group_concat "
-    "hex ifnull iif instr julianday lag last_value lead length like lower ltrim max min nullif printf quote rank "
-    "replace round row_number rtrim sign strftime substr substring sum time total trim typeof unicode upper").split())
+    "abs avg cast ceil char coalesce count date datetime dense_rank first_value floor glob group_concat hex ifnull "
+    "iif instr julianday lag last_value lead length like lower ltrim max min nullif quote rank replace round "
+    "row_number rtrim sign strftime substr substring sum time total trim typeof unicode upper").split())
 
 
 class Deadline:
@@ -26,9 +27,11 @@ class Deadline:
         return int(time.monotonic() > self._end)
 
 
-def guard(connection: sqlite3.Connection) -> Deadline:
-    """Locks the connection for good and returns its deadline, to be started before each statement."""
-    connection.execute("PRAGMA trusted_schema = OFF")
+def guard(connection: sqlite3.Connection, foreign: bool = False) -> Deadline:
+    """Locks the connection for good and returns its deadline, to be started before each statement. `foreign`: the
+    database is a stranger's, and its views and generated columns may be written to hang."""
+    _harmless_functions(connection)
+    connection.execute("PRAGMA trusted_schema = ON")        # that is: a stranger's columns call ours, not SQLite's own
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA cell_size_check = ON")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
@@ -36,14 +39,43 @@ def guard(connection: sqlite3.Connection) -> Deadline:
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200)
     connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100)
-    connection.set_authorizer(_only_reading())
+    connection.set_authorizer(_only_reading({"page_count", "table_xinfo"} if foreign else {"page_count"}))
     deadline = Deadline()
-    connection.set_progress_handler(deadline.over, 5_000)
+    connection.set_progress_handler(deadline.over, 200 if foreign else 5_000)
     return deadline
 
 
-def _only_reading() -> Callable[..., int]:
-    """Everything not named here is refused: ATTACH, PRAGMA, writes, WITH RECURSIVE, load_extension, zeroblob …"""
+def _harmless_functions(connection: sqlite3.Connection) -> None:
+    """Nothing can stop a function before it is done, and columns of a schema call any without asking the authorizer:
+    those that could take minutes are replaced."""
+    for name, arguments in _ENDLESS.items():
+        connection.create_function(name, arguments, _refused, deterministic=True)
+    connection.create_function("instr", 2, _instr, deterministic=True)
+    connection.create_function("replace", 3, _replace, deterministic=True)
+
+
+# name -> arguments. '%.2000000000c' is counted to its end whatever the limits are; to trim other characters than blanks
+# takes the product of both lengths, as SQLite's own instr and replace do.
+_ENDLESS = {"printf": -1, "format": -1, "trim": 2, "ltrim": 2, "rtrim": 2}
+
+
+def _refused(*_arguments: Any) -> None:
+    raise ValueError("this function could take for ever")
+
+
+def _instr(text: Any, part: Any) -> int | None:
+    return None if text is None or part is None else str(text).find(str(part)) + 1
+
+
+def _replace(text: Any, old: Any, new: Any) -> str | None:
+    if text is None or old is None or new is None:
+        return None
+    return str(text).replace(str(old), str(new)) if old != "" else str(text)
+
+
+def _only_reading(pragmas: Collection[str]) -> Callable[..., int]:
+    """Everything not named here is refused: ATTACH, writes, WITH RECURSIVE, load_extension, zeroblob … The pragmas only
+    tell something: Connection.serialize asks for page_count."""
 
     def authorize(action: int, first: str | None, second: str | None, _database: str | None, _view: str | None) -> int:
         if action == sqlite3.SQLITE_SELECT:
@@ -53,7 +85,7 @@ def _only_reading() -> Callable[..., int]:
             return sqlite3.SQLITE_DENY if hidden else sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             return sqlite3.SQLITE_OK if (second or "").lower() in FUNCTIONS else sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_PRAGMA and first == "page_count":    # what Connection.serialize asks for
+        if action == sqlite3.SQLITE_PRAGMA and first in pragmas:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 

@@ -1,5 +1,5 @@
 """Which table is customers, products or incidents, and which of its columns holds what: guessed from their names, and
-for customers from the ids that tickets name."""
+for customers and products from the ids that tickets name."""
 
 from __future__ import annotations
 
@@ -115,19 +115,40 @@ def customers_by_values(query: Query, tables: Mapping[str, Sequence[str]], ids: 
     `query(sql, params)` gives rows. Of several such columns the one with the most ids wins, then the one whose values
     are unique, as a key's are, then the table that looks most like customers. Columns are tried for GUESS_SECONDS.
     """
+    found = _by_values("customers", query, tables, ids)
+    return replace(role_for("customers", found[0], tables[found[0]]), key=found[1]) if found else None
+
+
+def products_by_values(query: Query, tables: Mapping[str, Sequence[str]], ids: Sequence[str]) -> Role | None:
+    """The same for products, by id or name, where no value stands in two rows: the teams or areas of products are held
+    by columns too. A table that has a key of its own is looked up by name then."""
+    found = _by_values("products", query, tables, ids, unique=True)
+    if not found:
+        return None
+    table, column = found
+    role = role_for("products", table, tables[table])
+    own_key = named(tables[table], (*_KINDS["products"].own_keys, *_KINDS["products"].keys))
+    if own_key and column != own_key:
+        return replace(role, columns={**{f: c for f, c in role.columns.items() if c != column}, "name": column})
+    return replace(role, key=column)
+
+
+def _by_values(kind: str, query: Query, tables: Mapping[str, Sequence[str]], ids: Sequence[str],
+               unique: bool = False) -> tuple[str, str] | None:
+    """(table, column) that holds at least half of the ids; with `unique` only where each stands once."""
     wanted = list(dict.fromkeys(id.lower() for id in ids))[:IDS_LOOKED_FOR]
     found, end = [], time.monotonic() + GUESS_SECONDS
-    likely = sorted(tables, key=lambda name: -_score(_KINDS["customers"], name, tables[name]))
+    likely = sorted(tables, key=lambda name: -_score(_KINDS[kind], name, tables[name]))
     for table, column in ((name, column) for name in likely for column in tables[name]):
         if time.monotonic() > end:
             break
-        hits, unique = _held(query, table, column, wanted)
-        if wanted and 2 * hits >= len(wanted):
-            found.append(((hits, unique), table, column))
+        hits, once = _held(query, table, column, wanted)
+        if wanted and 2 * hits >= len(wanted) and (once or not unique):
+            found.append(((hits, once), table, column))
     if not found:
         return None
     _, table, column = max(found, key=lambda entry: entry[0])      # the first of equals: the likeliest table
-    return replace(role_for("customers", table, tables[table]), key=column)
+    return table, column
 
 
 def _held(query: Query, table: str, column: str, wanted: Sequence[str]) -> tuple[int, bool]:

@@ -17,6 +17,7 @@ from lib.client.layers import Call, LayeredClient, Sent, layered
 from lib.client.pause import shared_pause
 from lib.client.replay import Replay
 from lib.client.translate import Endpoint, is_busy
+from lib.client.turns import taking_turns
 from lib.runs.store import Store
 from lib.settings import Settings
 
@@ -55,7 +56,8 @@ def connect_simulated(settings: Settings, speed: float, transport: Any = None,
     clock = Clock(speed)
     endpoint = Endpoint("the simulated Messages API", "http://simulated.invalid", NO_SECRET)
     wire = _client(endpoint, settings, clock, transport or _simulated_transport(clock, conditions))
-    return Connection(wire.client, "simulated", "Simulated Messages API", clock, wire.close, wire.count)
+    client = wire.client if speed or transport else layered(wire.client, taking_turns())
+    return Connection(client, "simulated", "Simulated Messages API", clock, wire.close, wire.count)
 
 
 def connect_api(settings: Settings, key: str, address: str = ANTHROPIC_API) -> Connection:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from lib.errors import StoreError
 from lib.runs.conversations import to_json
 from lib.runs.database import Database, insert
+from lib.runs.packing import id_of, packed, text_of, tickets_in
 from lib.runs.rows import plain
 
 _UNUSED_FOR = 3600.0        # seconds until a data set that nothing refers to is forgotten
@@ -22,11 +23,15 @@ class Desks(Database):
 
     # --- data sets
 
-    def save_data(self, tickets_json: str, catalog: bytes | None, name: str) -> str:
-        """Keeps tickets and a product database; the same content gets the same id. Forgets data sets out of use."""
-        data_id = data_id_of(tickets_json, catalog)
+    def save_data(self, tickets_json: str | Iterable[str], catalog: bytes | None, name: str) -> str:
+        """Keeps tickets and a product database; the same content gets the same id. Forgets data sets out of use.
+
+        The pieces of `TicketSet.json_pieces` are packed one by one: all at once a large set takes its memory twice.
+        """
+        tickets = packed(tickets_json)
+        data_id = id_of(tickets, catalog)
         with self._writing() as db:
-            insert_data(db, data_id, name, tickets_json, catalog)
+            insert_data(db, data_id, name, tickets.content, catalog)
             forget_unused_data(db)
         return data_id
 
@@ -34,17 +39,16 @@ class Desks(Database):
         return bool(self._read("select 1 from data where id = ?", data_id))
 
     def tickets_in(self, data_id: str) -> int | None:
-        """How many tickets a data set has, without reading them; None when it is not there."""
-        rows = self._read("select json_array_length(cast(tickets as text), '$.tickets') from data where id = ?",
-                          data_id)
-        return rows[0][0] if rows else None
+        """How many tickets a data set has; None when it is not there."""
+        rows = self._read("select tickets from data where id = ?", data_id)
+        return tickets_in(rows[0]["tickets"]) if rows else None
 
     def load_data(self, data_id: str) -> tuple[str, bytes | None]:
         """The tickets' JSON and the product database. Raises StoreError for an unknown id."""
         rows = self._read("select tickets, catalog from data where id = ?", data_id)
         if not rows:
             raise StoreError(f"Data set {data_id} is not in the run store; upload the files again.")
-        return rows[0]["tickets"].decode("utf-8", "surrogatepass"), rows[0]["catalog"]
+        return text_of(rows[0]["tickets"]), rows[0]["catalog"]
 
     # --- desks
 
@@ -62,11 +66,12 @@ class Desks(Database):
         return rows[0]["id"] if rows else None
 
     def hand_over_desk(self, old_id: str, new_id: str) -> None:
-        """What was on a desk, and its runs, are the new desk's from now on; the old one is gone."""
+        """What was on a desk, its runs and its designs are the new desk's from now on; the old one is gone."""
         with self._writing() as db:
             db.execute("update desk set id = ? where id = ?", [new_id, plain(old_id)])
             db.execute("update run set desk = ? where desk = ?", [new_id, plain(old_id)])
             db.execute("update spending set desk = ? where desk = ?", [new_id, plain(old_id)])
+            db.execute("update design set desk = ? where desk = ?", [new_id, plain(old_id)])
 
     # --- what was spent of the key of a shared playground's owner
 
@@ -88,16 +93,18 @@ class Desks(Database):
                           since, desk, desk)[0][0]
 
 
-def data_id_of(tickets_json: str, catalog: bytes | None) -> str:
-    """The id of a data set, which follows from its content."""
-    tickets = tickets_json.encode("utf-8", "surrogatepass")
-    return hashlib.sha256(b"%d:%b%b" % (len(tickets), tickets, catalog or b"")).hexdigest()[:16]
+def data_id_of(tickets_json: str | Iterable[str], catalog: bytes | None) -> str:
+    """The id that `save_data` gives a data set."""
+    return id_of(packed(tickets_json), catalog)
 
 
-def insert_data(db: sqlite3.Connection, data_id: str, name: str, tickets_json: str, catalog: bytes | None) -> None:
-    insert(db, "data", {"id": data_id, "name": plain(name), "catalog": catalog,
-                         "tickets": tickets_json.encode("utf-8", "surrogatepass")}, "or ignore")
-    db.execute("update data set saved = ? where id = ?", [time.time(), data_id])
+def insert_data(db: sqlite3.Connection, data_id: str, name: str, content: bytes, catalog: bytes | None) -> None:
+    """`content` is that of `packing.packed`."""
+    if db.execute("select 1 from data where id = ?", [data_id]).fetchone():
+        db.execute("update data set saved = ? where id = ?", [time.time(), data_id])
+    else:       # at once: an update would write a large row a second time
+        insert(db, "data", {"id": data_id, "name": plain(name), "catalog": catalog, "tickets": content,
+                            "saved": time.time()})
 
 
 def forget_unused_data(db: sqlite3.Connection) -> None:

@@ -75,7 +75,7 @@ class Runs:
         with self._entered(ids) as begun:
             if not self._store.has_data(data_id):       # forgotten meanwhile; a resume will want it
                 database = catalog.to_bytes() if catalog.tables else None
-                data_id = self._store.save_data(tickets.to_json(), database, tickets.name)
+                data_id = self._store.save_data(tickets.json_pieces(), database, tickets.name)
             new = [Run(id=run_id, group=group, shape=shape, status="queued", source=source, connection=connection_name,
                        design=design.to_dict(), data_id=data_id, created=time.time(), prices=snapshot, desk=desk,
                        title=f"{tickets.name} · {design.name}", conditions=conditions, payer=payer, origin=origin)

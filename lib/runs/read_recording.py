@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lib.catalog import Catalog, reopen_catalog
-from lib.design import CACHING, Design
+from lib.design import CACHING, OUTPUTS, Design
 from lib.errors import InputError
 from lib.runs.api_shapes import check_fields_of_request, check_message, check_reply
 from lib.runs.conversations import ROOT, digest, to_json
@@ -213,8 +213,9 @@ def _check_design(row: dict[str, Any]) -> None:
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise Wrong("half a character stands in it, which cannot be sent") from error
-    if row.get("caching", CACHING[0]) not in CACHING:
-        raise Wrong(f"{described(row['caching'])} is not one of {', '.join(CACHING)}", "caching")
+    for name, possible in (("caching", CACHING), ("output", OUTPUTS)):
+        if row.get(name, possible[0]) not in possible:
+            raise Wrong(f"{described(row[name])} is not one of {', '.join(possible)}", name)
     if row["steps"].keys() != set(STEPS):
         raise Wrong(f"they are not {', '.join(STEPS)}", "steps")
     for name, step in row["steps"].items():

@@ -8,6 +8,7 @@ from typing import Any
 
 from lib.runs.database import Database, insert
 from lib.runs.desks import insert_data
+from lib.runs.packing import packed, text_of
 from lib.runs.rows import Asked, CallRow, Exchange, Recorded, call_of, cells, run_of
 
 _OF_RUNS = "(select value from json_each(?1))"
@@ -43,14 +44,14 @@ class Recordings(Database):
              for row in calls],
             {row["id"]: row["content"] for row in texts},
             {row["id"]: (row["parent"], row["message"]) for row in nodes},
-            {row["id"]: (row["name"], row["tickets"].decode("utf-8", "surrogatepass"), row["catalog"])
+            {row["id"]: (row["name"], text_of(row["tickets"]), row["catalog"])
              for row in data})
 
     def add_recorded(self, recorded: Recorded) -> None:
         """Adds runs with all that belongs to them, or nothing at all."""
         with self._writing() as db:
-            for data_id, content in recorded.data.items():
-                insert_data(db, data_id, *content)
+            for data_id, (name, tickets_json, catalog) in recorded.data.items():
+                insert_data(db, data_id, name, packed(tickets_json).content, catalog)
             for run in recorded.runs:
                 insert(db, "run", cells(run))
             db.executemany("insert or ignore into fields values (?, ?)", recorded.fields.items())

@@ -27,6 +27,7 @@ from lib.task.checks import (
     tickets_exist,
     tickets_read,
 )
+from lib.task.output import output_config
 from lib.task.prompts import question, turn_of
 from lib.task.report import Check, Report
 from lib.task.reporting import affected, build_report
@@ -58,9 +59,9 @@ def run_agent_shape(client: Any, design: Design, tickets: TicketSet, catalog: Ca
 
 def _client(client: Any, design: Design, tools: Sequence[Tool]) -> Any:
     one_by_one = {"type": "auto", "disable_parallel_tool_use": True} if tools and not design.parallel_tools else None
+    fields = with_defaults(tool_choice=one_by_one, output_config=output_config(design, "agent"))
     return layered(client, stop_on_repeats(), corrected(parse_answer, design.retries), step("agent", turn_of),
-                   accepting(parse_answer), with_defaults(tool_choice=one_by_one), *_context(design),
-                   marked(design.caching))
+                   accepting(parse_answer), fields, *_context(design), marked(design.caching))
 
 
 def _context(design: Design) -> list[Layer]:

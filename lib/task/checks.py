@@ -33,6 +33,27 @@ def customers_known(causes: Sequence[Cause], tickets: TicketSet) -> Check:
     return Check(CUSTOMERS_KNOWN, not missing and not unnamed, "; ".join(parts))
 
 
+def products_known(named: Sequence[str], missing: Sequence[str], table: str) -> Check | None:
+    """The database has every product that the tickets of the causes name; None where they name none."""
+    if not named:
+        return None
+    if not table:
+        return Check("products in the database", False, "the database has no table of products: they are given as "
+                                                        "tickets name them")
+    detail = f"{len(named) - len(missing)} of {len(named)} products of these causes are in the database"
+    detail += f"; not there: {some(missing)}" if missing else ""
+    return Check("products in the database", not missing, detail)
+
+
+def incidents_known(table: str, product_column: str) -> Check | None:
+    """Whether incidents could be joined to products at all; None where nothing stood in the way."""
+    if table and product_column:
+        return None
+    detail = (f"no column of {table} tells an incident's product: none was joined" if table else
+              "the database has no table of incidents: none was joined")
+    return Check("incidents in the database", False, detail)
+
+
 def quotes_found(quotes: Mapping[str, str], tickets: TicketSet) -> Check | None:
     """Every label has a quote ("" = none) and it stands in its ticket. None where the shape is asked for none."""
     if not quotes:

@@ -14,10 +14,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from lib.client.caching import OFF
-from lib.design import Design
+from lib.design import Design, Step
 from lib.models import TOKEN_FACTOR, model
 from lib.simulated import latency
 from lib.task import SHAPES
+from lib.task.output import with_output
 from lib.task.pipeline import EXCERPTS, LABELS_PER_CALL, MERGE_ROUNDS
 from lib.task.problems import problems
 from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
@@ -40,7 +41,7 @@ FOLLOW_UP = 51              # tokens the API adds for one tool_use/tool_result p
 TALLY_LINE = 25             # output tokens of one ticket with its cause, passed to tally
 ANSWER_CAUSE = 200          # output tokens of one cause in the answer
 THOUGHT = 25                # output tokens thought before a reply by a model that thinks, and half of its text
-HIGH_EFFORT = 2             # times as many at high effort
+EFFORTS_THINK = {"low": 0.15, "medium": 1, "high": 2, "xhigh": 4, "max": 8}    # times as many; at low few replies think
 CLEARED = 20                # tokens of the note that a cleared tool result leaves
 PER_TURN = 4                # tickets read in one turn when parallel tools are on
 INPUT_OFF, OUTPUT_OFF = 0.1, 0.3    # by how much token estimates miss, either way
@@ -164,9 +165,7 @@ def held_against(told: Forecast, calls: Iterable[CallRow], measure: str = "input
 
 def first_requests(design: Design, tickets: TicketSet) -> dict[str, dict[str, Any]]:
     """Step -> the first request that it would make, for the two whose first request is known before a run."""
-    step, ticket = design.steps["label"], tickets.tickets[0]
-    label = {"model": step.model, "system": step.system,
-             "messages": [{"role": "user", "content": render_ticket(ticket, tags=design.tags)}]}
+    label = _request(design, "label", render_ticket(tickets.tickets[0], tags=design.tags))
     return {"label": label, "agent": _first_request(design, len(tickets))}
 
 
@@ -199,19 +198,19 @@ def pipeline_parts(design: Design, tickets: TicketSet, number: int) -> list[Part
     sample, labels = _sample(tickets), distinct_labels(number)
     levels = merge_levels(labels)
     merges = sum(math.ceil(level / LABELS_PER_CALL) for level in levels)
-    label_prompt = _mean(_prompt(label.model, label.system, render_ticket(t, tags=design.tags)) for t in sample)
+    label_prompt = _mean(_prompt(design, "label", render_ticket(t, tags=design.tags)) for t in sample)
     excerpt = _mean(estimate(render_ticket(t, EXCERPT_LIMIT, design.tags), summary.model) for t in sample)
     excerpts = min(EXCERPTS, math.ceil(number / (design.k + 2)))
     groups = _in_its_tokens(merge.model, LABEL_LINE * sum(levels) / merges)
     steps = (
-        (label, Part("label", label.model, number, label_prompt, _reply(label.model, LABEL_OUTPUT), design.workers)),
-        (merge, Part("merge", merge.model, merges, _prompt(merge.model, merge.system, "") + groups,
-                     _reply(merge.model, LABEL_LINE * sum(levels) / merges))),
+        (label, Part("label", label.model, number, label_prompt, _reply(label, LABEL_OUTPUT), design.workers)),
+        (merge, Part("merge", merge.model, merges, _prompt(design, "merge", "") + groups,
+                     _reply(merge, LABEL_LINE * sum(levels) / merges))),
         (summary, Part("summary", summary.model, min(design.k, labels),
-                       _prompt(summary.model, summary.system, "") + excerpts * excerpt + INCIDENTS_TOLD,
-                       _reply(summary.model, SUMMARY_OUTPUT), design.workers)),
+                       _prompt(design, "summary", "") + excerpts * excerpt + INCIDENTS_TOLD,
+                       _reply(summary, SUMMARY_OUTPUT), design.workers)),
     )
-    return [part for step, calls in steps for part in _cached(calls, design.caching, _fixed(step.model, step.system))]
+    return [part for _, calls in steps for part in _cached(calls, design.caching, _fixed(design, calls.step))]
 
 
 def merge_levels(labels: int) -> list[int]:
@@ -222,11 +221,15 @@ def merge_levels(labels: int) -> list[int]:
     return levels
 
 
-def _reply(model_id: str, text: float) -> float:
+def _reply(step: Step, text: float) -> float:
     """Output tokens of a reply with so many of text, thinking included."""
-    known = model(model_id)
-    thought = (THOUGHT + text / 2) * (HIGH_EFFORT if known.effort == "high" else 1) if known.thinks else 0
-    return _in_its_tokens(model_id, text + thought)
+    known = model(step.model)
+    thought = (THOUGHT + text / 2) * _thinks(step) if known.thinks else 0
+    return _in_its_tokens(step.model, text + thought)
+
+
+def _thinks(step: Step) -> float:
+    return EFFORTS_THINK.get(step.effort) or EFFORTS_THINK[model(step.model).effort]
 
 
 def _in_its_tokens(model_id: str, tokens: float) -> float:
@@ -250,7 +253,7 @@ def _cached(calls: Part, caching: str, fixed: float) -> list[Part]:
 def _pipeline_note(design: Design) -> str:
     """Why marking for the prompt cache does not pay for the labels, the most of the calls; empty where it may."""
     step = design.steps["label"]
-    fixed, known = _fixed(step.model, step.system), model(step.model)
+    fixed, known = _fixed(design, "label"), model(step.model)
     if design.caching == "system" and fixed < known.cache_minimum:
         return (f"{known.name} caches from {known.cache_minimum:,} tokens on, the label prompt has about {fixed:,} "
                 "before the ticket: nothing is cached")
@@ -324,7 +327,7 @@ class Agent:
         step, sent = self.design.steps["agent"], self.input(turn)
         before = 0.0 if turn == 0 or turn > self.pace.kept else self.input(max(0.0, turn - 1))
         output = (_in_its_tokens(step.model, TURN_OUTPUT + TALLY_LINE * self.tickets / turns)
-                  + _reply(step.model, ANSWER_CAUSE * self.design.k / turns))
+                  + _reply(step, ANSWER_CAUSE * self.design.k / turns))
         return Part("agent", step.model, 1, sent, output, **_cached_turn(self.design, sent, before, turn == 0))
 
 
@@ -353,7 +356,7 @@ def _pace(design: Design, tickets: TicketSet, number: int, habit: Habit) -> Pace
     results += pages * _result(list_tickets(tickets), design)
     kept = max(1.0, design.keep_results / calls) if design.keep_results else math.inf
     asking = calls * (_in_its_tokens(model_id, TURN_OUTPUT) + FOLLOW_UP)
-    return Pace(calls, asking, results / turns, _reply(model_id, 0), kept)
+    return Pace(calls, asking, results / turns, _reply(design.steps["agent"], 0), kept)
 
 
 def _cached_turn(design: Design, sent: float, before: float, first: bool) -> dict[str, float]:
@@ -362,7 +365,7 @@ def _cached_turn(design: Design, sent: float, before: float, first: bool) -> dic
     step = design.steps["agent"]
     least = model(step.model).cache_minimum
     if design.caching == "system":
-        fixed = _fixed(step.model, step.system, _tools(design))
+        fixed = _fixed(design, "agent", _tools(design))
         return {"written" if first else "read": fixed} if fixed >= least else {}
     if design.caching == OFF or sent < least:
         return {}
@@ -402,10 +405,14 @@ def _agent_note(design: Design, tickets: TicketSet) -> str:
     return ""
 
 
+def _request(design: Design, name: str, user: str) -> dict[str, Any]:
+    step = design.steps[name]
+    return with_output({"model": step.model, "system": step.system, "messages": [{"role": "user", "content": user}]},
+                       design, name)
+
+
 def _first_request(design: Design, number: int) -> dict[str, Any]:
-    step = design.steps["agent"]
-    return {"model": step.model, "system": step.system, "tools": _tools(design),
-            "messages": [{"role": "user", "content": question(design.k, number)}]}
+    return {**_request(design, "agent", question(design.k, number)), "tools": _tools(design)}
 
 
 def _tools(design: Design) -> list[dict[str, Any]]:
@@ -413,9 +420,9 @@ def _tools(design: Design) -> list[dict[str, Any]]:
             for t in design.tools if t.enabled]
 
 
-def _fixed(model_id: str, system: str, tools: Sequence[Mapping[str, Any]] = ()) -> int:
+def _fixed(design: Design, step: str, tools: Sequence[Mapping[str, Any]] = ()) -> int:
     """Tokens of a prompt up to its first message."""
-    return estimate_request({"model": model_id, "system": system, "tools": tools, "messages": []})
+    return estimate_request({**_request(design, step, ""), "tools": tools, "messages": []})
 
 
 def _result(result: Mapping[str, Any], design: Design) -> int:
@@ -423,8 +430,8 @@ def _result(result: Mapping[str, Any], design: Design) -> int:
     return estimate(text[:design.result_chars or len(text)], design.steps["agent"].model)
 
 
-def _prompt(model_id: str, system: str, user: str) -> int:
-    return estimate_request({"model": model_id, "system": system, "messages": [{"role": "user", "content": user}]})
+def _prompt(design: Design, step: str, user: str) -> int:
+    return estimate_request(_request(design, step, user))
 
 
 def _sample(tickets: TicketSet) -> tuple[Ticket, ...]:

@@ -17,6 +17,7 @@ from lib.phrases import some
 from lib.prompt_map import map_prompts
 from lib.task.answers import Label, Summary, parse_groups, parse_label, parse_summary, usable_groups
 from lib.task.checks import ranked_by_count, summary_given, summary_tickets
+from lib.task.output import output_config
 from lib.task.prompts import render_cause, render_labels, render_ticket, subject_of
 from lib.task.report import Check, Report
 from lib.task.reporting import build_report, incidents_of, top_causes
@@ -199,8 +200,8 @@ def _map(client: Any, design: Design, name: str, inputs: Sequence[Any], render: 
     """One value per input, in order; the exception of an input that failed stands in its place."""
     settings = design.steps[name]
     cached = () if design.caching == OFF else (first_alone(), marked(design.caching))
-    client = layered(client, step(name, subject_of), accepting(parse), with_defaults(max_tokens=settings.max_tokens),
-                     *cached)
+    client = layered(client, step(name, subject_of), accepting(parse),
+                     with_defaults(max_tokens=settings.max_tokens, output_config=output_config(design, name)), *cached)
     try:
         return map_prompts(client, settings.model, settings.system, inputs, render, parse,
                            workers=design.workers, retries=design.retries)

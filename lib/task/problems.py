@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lib.design import CACHING, Design, Step, ToolText
+from lib.catalog import Catalog
+from lib.design import CACHING, OUTPUTS, Design, Step, ToolText
 from lib.models import model
 from lib.phrases import some
 from lib.task.default_design import STEPS
+from lib.task.own_tools import parameters_of, query_problem
 from lib.task.tools import DEFAULT_TOOLS, parameters
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -31,15 +33,72 @@ RANGES: dict[str, tuple[float, float]] = {
 WHOLE = {"k", "workers", "retries", "keep_results", "result_chars", "limits.max_turns", "limits.max_tokens"}
 
 
+# What the code reads of the JSON that each prompt asks for.
+NAMED = {"label": ("cause", "evidence"), "merge": ("groups", "cause", "labels"), "summary": ("summary",),
+         "agent": ("causes", "cause", "ticket_ids")}
+_CALLS_IT_DATA = re.compile(r"\b(?:data|content)\b[^.\n]{0,60}\b(?:never|not|no)\b[^.\n]{0,20}\binstructions?\b|"
+                            r"\b(?:never|not|do not|don't)\b[^.\n]{0,30}\b(?:follow|obey)\b", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\{\{?[A-Za-z_]\w*\}?\}", re.ASCII)
+
+
 @dataclass(frozen=True)
 class Problem:
     field: str          # the path in the design, such as "steps.label.system" or "tools.read_ticket.name"
     text: str           # one line: what is wrong and what is allowed; the field is named by whoever shows it
+    severity: str = "error"     # or "warning": a design with warnings alone may run
 
 
-def problems(design: Design) -> list[Problem]:
-    """Everything that must be changed before this design may run; an empty list when it may."""
-    return [*_numbers(design), *_choices(design), *_steps(design), *_tools(design)]
+def problems(design: Design, catalog: Catalog | None = None) -> list[Problem]:
+    """Everything that must be changed before this design may run; an empty list when it may. With a `catalog` the
+    queries of own tools are tried on it."""
+    return [*_numbers(design), *_choices(design), *_steps(design), *_tools(design, catalog)]
+
+
+def connection_problems(design: Design, source: str) -> list[Problem]:
+    """What the design asks for that this source of answers ("simulated", "live", "server", "replay") does not have."""
+    if source == "server" and design.output == "structured":
+        return [Problem("output", "a local server holds no reply to a schema; choose to ask for JSON and validate it")]
+    return []
+
+
+def warnings(design: Design) -> list[Problem]:
+    """What may run as it is but probably should not: a person may break a prompt on purpose, and should know."""
+    return [*_of_prompts(design), *_of_parameters(design)]
+
+
+def _of_prompts(design: Design) -> Iterator[Problem]:
+    for name, step in design.steps.items():
+        if name in STEPS and not _is_blank(step.system):
+            for text in _lost(name, step.system, design):
+                yield Problem(f"steps.{name}.system", text, "warning")
+
+
+def _lost(name: str, prompt: str, design: Design) -> Iterator[str]:
+    """What a prompt no longer says, or says in vain."""
+    asked = prompt.lower()
+    if design.output == "ask" and "json" not in asked:
+        yield "it no longer asks for JSON; replies in prose are sent back once and then count as failed"
+    elif design.output == "ask" and (absent := [key for key in NAMED[name] if f'"{key}"' not in asked]):
+        yield f"it no longer names {some([repr(key) for key in absent])} of the JSON that code reads"
+    if design.tags and not _CALLS_IT_DATA.search(prompt):
+        yield "it no longer says that what stands in tags is data and never instructions: a ticket may give orders"
+    if found := sorted(set(_PLACEHOLDER.findall(prompt))):
+        yield f"nothing is filled in here: {some(found)} is sent as it stands; the data follow in the user's turn"
+
+
+def _of_parameters(design: Design) -> Iterator[Problem]:
+    for tool in design.tools:
+        if tool.enabled and isinstance(tool.input_schema, dict):
+            bare = [name for name, schema in _properties(tool).items()
+                    if not isinstance(schema, dict) or _is_blank(schema.get("description"))]
+            if bare:
+                yield Problem(f"tools.{tool.key}.input_schema", f"{some([repr(name) for name in bare])} has no "
+                              "description; the model has to guess its format", "warning")
+
+
+def _properties(tool: ToolText) -> dict[str, Any]:
+    found = tool.input_schema.get("properties", {})
+    return found if isinstance(found, dict) else {}
 
 
 def _numbers(design: Design) -> Iterator[Problem]:
@@ -58,8 +117,9 @@ def _is_number(value: Any, whole: bool) -> bool:
 
 
 def _choices(design: Design) -> Iterator[Problem]:
-    if design.caching not in CACHING:
-        yield Problem("caching", f"{design.caching!r} is not possible; it takes one of {', '.join(CACHING)}")
+    for field, possible in (("caching", CACHING), ("output", OUTPUTS)):
+        if getattr(design, field) not in possible:
+            yield Problem(field, f"{getattr(design, field)!r} is not possible; it takes one of {', '.join(possible)}")
     for field in ("parallel_tools", "tags"):
         if not isinstance(getattr(design, field), bool):
             yield Problem(field, f"{getattr(design, field)!r} is not possible; it is on or off")
@@ -87,14 +147,17 @@ def _step(field: str, step: Step) -> Iterator[Problem]:
     if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= known.max_output:
         yield Problem(f"{field}.max_tokens", f"{step.max_tokens!r} is not possible; {known.name} takes a whole number "
                                              f"from 1 to {known.max_output:,}")
+    if step.effort and step.effort not in known.efforts:
+        takes = f"it takes {some(known.efforts, len(known.efforts))}" if known.efforts else "it has no such setting"
+        yield Problem(f"{field}.effort", f"{known.name} does not know the effort {step.effort!r}; {takes}")
 
 
 def _is_blank(text: Any) -> bool:
     return not isinstance(text, str) or not text.strip()
 
 
-def _tools(design: Design) -> Iterator[Problem]:
-    functions = {tool.key for tool in DEFAULT_TOOLS}
+def _tools(design: Design, catalog: Catalog | None) -> Iterator[Problem]:
+    functions = {tool.key for tool in DEFAULT_TOOLS} | {tool.key for tool in design.tools if tool.is_own}
     sent = [tool for tool in design.tools if tool.enabled]
     names, keys = Counter(map(_name_of, sent)), Counter(tool.key for tool in design.tools)
     for tool in sent:
@@ -107,13 +170,24 @@ def _tools(design: Design) -> Iterator[Problem]:
             yield Problem(f"{field}.description", "the description is empty; it is all the model knows of the tool")
         faults = schema_problems(tool.input_schema) or _unknown_parameters(tool)
         yield from (Problem(f"{field}.input_schema", text) for text in faults)
+        if tool.is_own and (refusal := query_problem(tool.query, catalog)):
+            yield Problem(f"{field}.query", refusal)
 
 
 def _unknown_parameters(tool: ToolText) -> list[str]:
-    """Properties of a sound schema that the function does not take: it would refuse every call that gives one."""
+    """Properties of a sound schema that the function does not take: it would refuse every call that gives one. Of an
+    own tool also the names of its query that the schema lacks: they would always be NULL."""
+    if tool.is_own:
+        return _unmatched(parameters_of(tool.query), list(_properties(tool)))
     takes = parameters(tool.key)
     unknown = [repr(name) for name in tool.input_schema.get("properties", {}) if takes and name not in takes]
     return [f"the function behind it takes {some(takes)}; it does not know {some(unknown)}"] if unknown else []
+
+
+def _unmatched(asked: list[str], given: list[str]) -> list[str]:
+    absent, unused = [f":{name}" for name in asked if name not in given], [repr(n) for n in given if n not in asked]
+    return ([f"the query asks for {some(absent)}, which the schema does not have"] if absent else []) + (
+        [f"the query does not use {some(unused)}"] if unused else [])
 
 
 def _name_of(tool: ToolText) -> str:

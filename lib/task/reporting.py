@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lib.catalog import Catalog, id_text, number
-from lib.task.checks import all_placed, customers_known, quote_found, quotes_found
+from lib.catalog import Catalog, id_text
+from lib.task.checks import all_placed, customers_known, incidents_known, products_known, quote_found, quotes_found
 from lib.task.report import Cause, Check, Customer, Evidence, Report
 from lib.tickets.ticket import Ticket, TicketSet
 
@@ -29,10 +29,24 @@ def build_report(shape: str, k: int, tickets: TicketSet, catalog: Catalog, place
     names = top_causes(labels, k, only)
     causes = tuple(_cause(name, _members(labels, name, tickets), catalog, (summaries or {}).get(name, ""), quotes,
                           (claimed or {}).get(name)) for name in names)
-    shared = (all_placed(labels, failed, tickets), quotes_found(quotes, tickets), customers_known(causes, tickets))
+    shared = (all_placed(labels, failed, tickets), quotes_found(quotes, tickets), customers_known(causes, tickets),
+              *_database_checks(causes, tickets, catalog))
     ending = (Check("run finished", False, partial),) if partial else ()
     return Report(shape, k, causes, (*ending, *checks, *(check for check in shared if check)), len(tickets), labels,
                   failed, other=len(labels) - sum(cause.count for cause in causes), partial=partial)
+
+
+def _database_checks(causes: Sequence[Cause], tickets: TicketSet, catalog: Catalog) -> list[Check | None]:
+    """What else could be joined. Of no database at all the check of customers tells enough."""
+    if not catalog.tables:
+        return []
+    products, incidents = catalog.roles.products, catalog.roles.incidents
+    named = dict.fromkeys(text for cause in causes for key in cause.tickets
+                          if (text := tickets.by_key[key].product.strip()))
+    missing = [text for text in named if not catalog.has_product(text)]
+    return [products_known(list(named), missing, products.table if products else ""),
+            incidents_known(incidents.table, incidents.columns.get("product_id", "")) if incidents
+            else incidents_known("", "")]
 
 
 def top_causes(labels: Mapping[str, str], k: int, only: Iterable[str] | None = None) -> list[str]:
@@ -76,7 +90,7 @@ def find_customer(given: str, catalog: Catalog) -> Customer:
     if row is None or role is None:
         return Customer(given, known=False)
     name, plan, region = (id_text(role.get(row, field)) for field in ("name", "plan", "region"))
-    return Customer(id_text(row[role.key]), name, plan, region, number(role.get(row, "monthly_revenue")))
+    return Customer(id_text(row[role.key]), name, plan, region, catalog.amount(role, row, "monthly_revenue"))
 
 
 def product_names(tickets: Iterable[Ticket], catalog: Catalog) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ Every function returns plain JSON data, capped in rows and size, and raises Valu
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,16 +16,16 @@ from lib.catalog import Catalog, Role, empty_catalog
 from lib.design import Design, ToolText
 from lib.phrases import few, some
 from lib.task.answers import tidy_cause
+from lib.task.own_tools import own_function
 from lib.task.prompts import BODY_LIMIT, ID_RULE, shorten
 from lib.task.reporting import affected
+from lib.task.results import RESULT_LIMIT, capped, row_of, size_of
 from lib.task.spelling import one_spelling
 from lib.tickets.ticket import Ticket, TicketSet
 
 PAGE = 20                   # tickets on a page unless the model asks for another number
 PAGE_LIMIT = 50             # tickets on a page at most
 HITS = 20                   # tickets one search returns
-RESULT_LIMIT = 18_000       # characters of one tool result as JSON
-VALUE_LIMIT = 2_000         # characters of one database value
 LINE_LIMIT = 500            # characters of one short field, such as a subject
 IDS = 200                   # ticket ids shown of one cause
 READS = 10                  # tickets one call of read_ticket returns
@@ -34,8 +33,9 @@ READS = 10                  # tickets one call of read_ticket returns
 
 def make_tools(design: Design, tickets: TicketSet, catalog: Catalog) -> list[Tool]:
     """The design's enabled tools, with its names and texts, over these tickets and this catalog."""
-    functions = _functions(tickets, catalog)
-    return [Tool(text.name, text.description, text.input_schema, _explaining(functions[text.key]))
+    functions = {key: _explaining(function) for key, function in _functions(tickets, catalog).items()}
+    functions |= {text.key: own_function(text.query, catalog) for text in design.tools if text.is_own}
+    return [Tool(text.name, text.description, text.input_schema, functions[text.key])
             for text in design.tools if text.enabled and text.key in functions]
 
 
@@ -79,7 +79,7 @@ def list_tickets(tickets: TicketSet, offset: int = 0, limit: int = PAGE) -> dict
     """One page of tickets without their bodies, and where the next page starts (None after the last)."""
     offset = _whole(offset, "offset", 0, max(0, len(tickets) - 1))
     page = tickets.tickets[offset:offset + _whole(limit, "limit", 1, PAGE_LIMIT)]
-    result = _capped({"total": len(tickets), "offset": offset, "next_offset": None,
+    result = capped({"total": len(tickets), "offset": offset, "next_offset": None,
                       "tickets": [_fields(t, "subject", "product") for t in page]}, "tickets")
     after = offset + len(result["tickets"])
     return {**result, "next_offset": after if after < len(tickets) else None}
@@ -132,7 +132,7 @@ def _whole_tickets(found: Sequence[Ticket]) -> list[dict[str, str]]:
     left = RESULT_LIMIT
     for waiting, ticket in enumerate(sorted(found, key=lambda t: len(t.body))):
         rows[ticket.key] = _whole_ticket(ticket, left // (len(found) - waiting))
-        left -= _size(rows[ticket.key])
+        left -= size_of(rows[ticket.key])
     return [rows[ticket.key] for ticket in found]
 
 
@@ -140,7 +140,7 @@ def _whole_ticket(ticket: Ticket, most: int) -> dict[str, str]:
     """A ticket with as much of its body as fits `most` characters of JSON."""
     limit = BODY_LIMIT
     fields = {**_fields(ticket, "subject", "product", "created"), "customer_id": shorten(ticket.customer, LINE_LIMIT)}
-    while _size(result := {**fields, "body": shorten(ticket.body, limit)}) > most and limit:
+    while size_of(result := {**fields, "body": shorten(ticket.body, limit)}) > most and limit:
         limit //= 2
     return result
 
@@ -152,7 +152,7 @@ def search_tickets(tickets: TicketSet, query: str) -> dict[str, Any]:
         raise ValueError("query is empty; pass one or more words to look for")
     hits = [t for t in tickets.tickets if _holds(t, words)]
     rows = [{**_fields(t, "subject"), "snippet": _snippet(t, words[0])} for t in hits[:HITS]]
-    return _capped({"total": len(hits), "tickets": rows}, "tickets", total=len(hits))
+    return capped({"total": len(hits), "tickets": rows}, "tickets", total=len(hits))
 
 
 def _holds(ticket: Ticket, words: Sequence[str]) -> bool:
@@ -186,7 +186,7 @@ def tally(tickets: TicketSet, catalog: Catalog, assignments: Sequence[Mapping[st
               "causes": _tallied(placed, tickets, catalog)}
     if left:
         result["unassigned_ticket_ids"] = _few(left)
-    return _capped(result, "causes")
+    return capped(result, "causes")
 
 
 def _few(ids: Sequence[str]) -> list[str]:
@@ -220,7 +220,7 @@ def _tallied(placed: Mapping[str, str], tickets: TicketSet, catalog: Catalog) ->
 
 def _row_of_tally(cause: str, members: Sequence[Ticket], catalog: Catalog) -> dict[str, Any]:
     ids = [t.key for t in members[:IDS]]
-    while len(ids) > 1 and _size({"ticket_ids": ids}) > RESULT_LIMIT // 2:
+    while len(ids) > 1 and size_of({"ticket_ids": ids}) > RESULT_LIMIT // 2:
         ids = ids[:len(ids) // 2]
     row = {"cause": cause, "count": len(members), "customers": len(affected(members, catalog)),
            "ticket_ids": ids}
@@ -237,7 +237,7 @@ def get_customer(catalog: Catalog, customer_id: str) -> dict[str, Any]:
     row = catalog.customer(_one(customer_id, "customer_id"))
     if row is None:
         raise ValueError(_unknown("customer", customer_id, catalog.roles.customers))
-    return _row(row)
+    return row_of(row)
 
 
 def get_product(catalog: Catalog, product: str) -> dict[str, Any]:
@@ -245,18 +245,18 @@ def get_product(catalog: Catalog, product: str) -> dict[str, Any]:
     row = catalog.product(_one(product, "product"))
     if row is None:
         raise ValueError(_unknown("product", product, catalog.roles.products))
-    return _row(row)
+    return row_of(row)
 
 
 def list_incidents(catalog: Catalog, product: str = "") -> dict[str, Any]:
     """The incidents of one product, or of all for an empty `product`: as many as fit, and how many there are."""
     if not product:
         rows, total = _all_incidents(catalog)
-        return _capped({"total": total, "incidents": rows}, "incidents", total=total)
-    rows = [_row(row) for row in catalog.incidents(_one(product, "product"))]
+        return capped({"total": total, "incidents": rows}, "incidents", total=total)
+    rows = [row_of(row) for row in catalog.incidents(_one(product, "product"))]
     if not rows:
         _explain_no_incidents(catalog, product)
-    return _capped({"product": product, "total": len(rows), "incidents": rows}, "incidents", total=len(rows))
+    return capped({"product": product, "total": len(rows), "incidents": rows}, "incidents", total=len(rows))
 
 
 def _explain_no_incidents(catalog: Catalog, product: str) -> None:
@@ -275,7 +275,7 @@ def _all_incidents(catalog: Catalog) -> tuple[list[dict[str, Any]], int]:
     role = catalog.roles.incidents
     if role is None:
         raise ValueError(_unknown("incident", "", role))
-    return [_row(row) for row in catalog.rows(role.table, limit=HITS)], catalog.tables[role.table].rows
+    return [row_of(row) for row in catalog.rows(role.table, limit=HITS)], catalog.tables[role.table].rows
 
 
 def _unknown(kind: str, given: Any, role: Role | None) -> str:
@@ -291,35 +291,7 @@ def _one(value: Any, name: str) -> str:
     return str(value).strip()
 
 
-# --- what every result has in common ---------------------------------------------------------------------------------
-
-
-def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A database row with long texts shortened, and as many of its columns as fit RESULT_LIMIT."""
-    result: dict[str, Any] = {}
-    size = 0
-    for column, value in row.items():
-        value = shorten(value, VALUE_LIMIT) if isinstance(value, str) else value
-        size += _size({column: value})
-        if size > RESULT_LIMIT:
-            return {**result, "note": f"only the first {len(result)} of {len(row)} columns are shown"}
-        result[column] = value
-    return result
-
-
-def _capped(result: dict[str, Any], rows: str, total: int | None = None) -> dict[str, Any]:
-    """`result` with as many of its `rows` as fit RESULT_LIMIT, and a note to the model when some are left out."""
-    kept, given = result[rows], result[rows]
-    while len(kept) > 1 and _size({**result, rows: kept}) > RESULT_LIMIT:
-        kept = kept[:len(kept) // 2]
-    total = len(given) if total is None else total
-    if len(kept) == total:
-        return result
-    return {**result, rows: kept, "note": f"{len(kept)} of {total} {rows} shown; narrow the request to see others"}
-
-
-def _size(result: Mapping[str, Any]) -> int:
-    return len(json.dumps(result, ensure_ascii=False))
+# --- arguments ------------------------------------------------------------------------------------------------------
 
 
 def _whole(value: Any, name: str, lowest: int, highest: int) -> int:

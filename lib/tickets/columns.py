@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 
+from lib.tickets.comments import names_in
 from lib.tickets.names import named, plain, words
 from lib.tickets.table import Table
 
@@ -22,6 +24,7 @@ class Columns:
     customer: str | None = None
     product: str | None = None
     created: str | None = None
+    label: str | None = None    # what a person said each ticket is about: never sent, only held against answers
 
     @property
     def used(self) -> set[str]:
@@ -58,7 +61,8 @@ _NAMES = {
         "requester, requester email, caller, caller id, reporter, contact, contact email, customer email, email, "
         "e mail, email address, from, "
         "sender, author, absender, user, author login, author email, author id, reporter display "
-        "name, reporter email address, associated company, associated contact, full name, name"),
+        "name, reporter email address, associated company, associated contact, full name, name, "
+        "via source from address, associated company ids primary, associated contact ids primary"),
     "product": words(
         "product id, product, product name, produkt, produkt id, produktname, sku, product sku, item, item "
         "id, article, artikel, artikelnummer, artikel nr, art no, art nr, produit, producto, prodotto, "
@@ -71,7 +75,14 @@ _NAMES = {
         "timestamp, erstellt, erstellt am, erstelldatum, erstellungsdatum, eingang, "
         "eingangsdatum, eingegangen am, angelegt am, datum, cree le, date de creation, fecha, fecha de "
         "creacion, data, aangemaakt, date, time"),
+    "label": words(
+        "root cause, rootcause, gold label, gold, gold cause, true label, ground truth, label, cause, root cause "
+        "category, category, ticket category, problem category, contact reason, reason for contact, reason, case "
+        "reason, issue category, intent, class, topic, subcategory, sub category, problem type, ursache, kategorie, "
+        "grund, anliegen art, categorie, motif, categoria, causa, motivo, oorzaak, labels, label names, labels nodes, "
+        "hs ticket category, tags, tag, ticket tags, tags tags"),
 }
+_LONGEST_LABEL = 80     # characters, on average
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}/\w{3}/\d{2}")
 
@@ -92,7 +103,8 @@ def guess_columns(table: Table) -> Columns:
     shapes = _shapes(table)
     filled = [shape.column for shape in shapes]
     found: dict[str, str | None] = {}
-    for part, names in _NAMES.items():      # a column that is empty all the way down only where there is no other
+    for part in ("id", "subject", "body", "customer", "product", "created"):
+        names = _NAMES[part]        # a column that is empty all the way down only where there is no other
         found[part] = named(filled, names, found.values()) or named(table.columns, names, found.values())
     full = [shape.column for shape in shapes if shape.filled >= 0.5]
     found["customer"] = named(full, _NAMES["customer"], {c for p, c in found.items() if p != "customer"}) \
@@ -100,6 +112,7 @@ def guess_columns(table: Table) -> Columns:
     for part, asked in _ASKED.items():
         found[part] = found[part] or next(
             (c for c in filled if c not in found.values() and asked.fullmatch(plain(c))), None)
+    found["label"] = named(filter(partial(_is_short, table), filled), _NAMES["label"], found.values())
     if not found["body"] or found["body"] not in filled:
         found["body"] = _longest_text(found, shapes) or found["body"]
     if not found["id"]:
@@ -110,6 +123,12 @@ def guess_columns(table: Table) -> Columns:
         found["subject"] = _pick(shapes, found, lambda s: 8 <= s.length <= 120 and s.spaced > 0.5 and s.varied > 0.5
                                  and s.dated < 0.5 and not _NO_SUBJECT & set(plain(s.column).split()))
     return Columns(**found)
+
+
+def _is_short(table: Table, column: str) -> bool:
+    at = table.columns.index(column)
+    cells = [names_in(row[at]) for row in table.rows[:SAMPLE] if row[at]]
+    return sum(map(len, cells)) <= _LONGEST_LABEL * len(cells)
 
 
 @dataclass(frozen=True)

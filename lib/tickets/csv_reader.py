@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from lib.errors import UnreadableFile
 from lib.phrases import plural, some
 from lib.tickets.encoding import Encoding, find_encoding, open_text
 from lib.tickets.formulas import take_guards_off
-from lib.tickets.table import Grid, Table, check_size, say_places, table_from_grid
+from lib.tickets.table import Grid, Table, check_size, make_of, say_places, table_from_grid
 
-DELIMITERS = ",;\t|"
-_NONE = "\x1f"      # stands for "one column": no text file holds it
+DELIMITERS = ",;\t|^~"
+_NONE = "\x1f"      # stands for "one column": no text file holds it, nor for the gaps of columns set with spaces
 LONGEST_TEXT = 100_000      # lines in one quoted text; a quote open for longer is a stray one
 MOST_REREAD = 2_000_000     # lines given back after stray quotes, in all: each may be read again from the next line
 
@@ -29,8 +29,11 @@ def read_csv(name: str, data: bytes) -> Table:
     notes = [encoding.note] if encoding.note else []
     if encoding.codec in ("utf-8", "utf-8-sig", "cp1252", "latin-1") and b"\0" in data:
         notes.append(f"{plural(data.count(0), 'NUL character')} removed")
-    lines = _Lines(data, encoding)
+    lines: Iterable[str] = _Lines(data, encoding)
     dialect, first = _dialect(lines)
+    if dialect["delimiter"] == _NONE and (cut := _cut_at_gaps(list(islice(lines, 200)))):
+        lines = _Mapped(lines, cut)
+        notes.append("columns are set apart by spaces, please check")
     found = _read(name, islice(lines, first, None), dialect, first)
     if found.broken and b'\\"' in data:
         again = _read(name, (line.replace('\\"', '""') for line in islice(lines, first, None)), dialect, first)
@@ -52,7 +55,18 @@ class _Lines:
         self._data, self._encoding = data, encoding
 
     def __iter__(self) -> Iterator[str]:
-        return (line.replace("\0", "").lstrip("\ufeff") for line in open_text(self._data, self._encoding))
+        lines = (line.lstrip("\ufeff") for line in open_text(self._data, self._encoding))
+        return (line.replace("\0", "") for line in lines) if b"\0" in self._data else lines
+
+
+class _Mapped:
+    """Lines through a function, as often as they are asked for."""
+
+    def __init__(self, lines: Iterable[str], change: Callable[[str], str]):
+        self._lines, self._change = lines, change
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._change, self._lines)
 
 
 # --- the dialect ------------------------------------------------------------------------------------------------------
@@ -80,6 +94,25 @@ def _find_delimiter(sample: list[str]) -> str:
         if usual > 1 and rank[1] >= 0.3 and rank > best_rank:
             best, best_rank = delimiter, rank
     return best
+
+
+def _cut_at_gaps(sample: list[str]) -> Callable[[str], str] | None:
+    """How to mark the columns of a listing that sets them apart with spaces: below the header's own words where they
+    stand below each other, else at every gap of two spaces. None for any other text."""
+    sample = [line.rstrip() for line in sample if line.strip()]
+    if len(sample) < 2:
+        return None
+    starts = [word.start() for word in re.finditer(r"\S+(?: \S+)*", sample[0])]
+    if len(starts) < 2:
+        return None
+    if all(line[start - 1:start] in ("", " ") for line in sample for start in starts[1:]):
+        places = list(zip(starts, [*starts[1:], None], strict=True))
+        return lambda line: _NONE.join(line[start:end].strip() for start, end in places) + "\n"
+    alike = sum(1 for line in sample if len(_GAP.split(line)) == len(starts))
+    return (lambda line: _GAP.sub(_NONE, line.strip()) + "\n") if alike > 0.8 * len(sample) else None
+
+
+_GAP = re.compile(r" {2,}")
 
 
 # --- the rows ---------------------------------------------------------------------------------------------------------
@@ -170,5 +203,4 @@ def _holds_rows(lines: list[str], delimiter: str) -> bool:
 
 def _make(line: str, delimiter: str) -> str:
     end = line.find(delimiter, 0, 30)
-    cell = line[:end].strip('" ') if end > 0 else ""
-    return re.sub(r"\d+", "9", cell) if re.search(r"\d", cell) else ""
+    return make_of(line[:end]) if end > 0 else ""

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 from dataclasses import dataclass
 from typing import TextIO
 
 from lib.errors import UnreadableFile
 from lib.phrases import plural
+from lib.tickets.other_kinds import refuse_other_kinds
 
 _BOMS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
 
-_OTHER_KINDS = [
-    (b"%PDF", "a PDF document"), (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"),
-    (b"PAR1", "a Parquet file"), (b"\x1f\x8b", "a gzip archive"), (b"7z\xbc\xaf", "a 7z archive"),
-    (b"Rar!", "a RAR archive"), (b"SQLite format 3", "a SQLite database"), (b"PK\x03\x04", "a zip archive"),
-    (b"7\x7f\x06", "the write-ahead log of a SQLite database (upload the database beside it)"),
-    (b"\xd0\xcf\x11\xe0", "an old or password-protected Office file (.xls)"),
-]
 
-
-_MARKUP = re.compile(rb"(\xef\xbb\xbf)?\s*<(\?xml|!doctype|html|head|meta|table)\b", re.IGNORECASE)
+_BLANK = b"\0\t\r\n "
 
 
 @dataclass(frozen=True)
@@ -35,9 +27,9 @@ class Encoding:
 
 def find_encoding(name: str, data: bytes) -> Encoding:
     """How to decode the bytes without an exception. Raises UnreadableFile for an empty file or one that is no text."""
-    if not data.strip(b"\0\t\r\n "):
+    if not data[:4_096].strip(_BLANK) and not data.strip(_BLANK):     # a copy of all of it is seldom needed
         raise UnreadableFile(f"{name} is empty")
-    _refuse_other_kinds(name, data)
+    refuse_other_kinds(name, data)
     encoding = _by_bom(data) or _by_zeros(data) or _by_trying(data)
     _refuse_binary(name, data, encoding)
     return encoding
@@ -46,15 +38,6 @@ def find_encoding(name: str, data: bytes) -> Encoding:
 def open_text(data: bytes, encoding: Encoding) -> TextIO:
     """The text as a stream of lines that keep their own endings. Nothing is decoded before it is read."""
     return io.TextIOWrapper(io.BytesIO(data), encoding.codec, encoding.errors, newline="")
-
-
-def _refuse_other_kinds(name: str, data: bytes) -> None:
-    if _MARKUP.match(data):
-        raise UnreadableFile(f"{name} is an HTML or XML file, which some programs name .xls: open it in a spreadsheet "
-                             "program and save it as XLSX or CSV")
-    for magic, kind in _OTHER_KINDS:
-        if data.startswith(magic):
-            raise UnreadableFile(f"{name} is {kind}, not a table: export it as CSV, XLSX, JSON or JSONL")
 
 
 def _by_bom(data: bytes) -> Encoding | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from lib.errors import InputError
 from lib.phrases import plural
 from lib.tickets.columns import Columns
+from lib.tickets.comments import comments_in, names_in
 from lib.tickets.html_text import html_to_text, looks_like_html, without_embedded
 from lib.tickets.names import plain
 from lib.tickets.table import Table, say_places
@@ -19,7 +20,7 @@ from lib.tickets.visible import visible
 _COMMENTS = {"comment", "comments", "public comment", "internal note", "note", "notes", "reply", "replies",
              "kommentar", "kommentare", "antwort", "commentaire", "comentario", "comment comments",
              "conversation parts", "conversation parts conversation parts", "comments and work notes", "work notes",
-             "fields comment comments"}
+             "fields comment comments", "conversations", "messages", "ticket comments"}
 
 
 def to_tickets(table: Table, columns: Columns) -> TicketSet:
@@ -32,7 +33,7 @@ def to_tickets(table: Table, columns: Columns) -> TicketSet:
     if missing:
         raise InputError(f'{table.name} has no column "{missing[0]}": choose among {", ".join(table.columns[:20])}')
     maker = _Maker(table, columns)
-    tickets = _with_keys([maker.ticket(row) for row in table.rows], bool(columns.id))
+    tickets = _with_keys(map(maker.ticket, table.rows), maker.ids(), bool(columns.id))
     return TicketSet(table.name, tuple(tickets), (*table.notes, *maker.notes(), *_notes(tickets, columns, table)))
 
 
@@ -40,7 +41,8 @@ def combine(sets: Sequence[TicketSet]) -> TicketSet:
     """Several uploads as one set. Every ticket stays; ids that repeat get keys of their own."""
     if len(sets) == 1:
         return sets[0]
-    tickets = _with_keys([ticket for part in sets for ticket in part.tickets], True)
+    tickets = _with_keys((ticket for part in sets for ticket in part.tickets),
+                         [ticket.id for part in sets for ticket in part.tickets], True)
     notes = [f"{part.name}: {note}" for part in sets for note in part.notes]
     return TicketSet(" + ".join(part.name for part in sets), tuple(tickets), (*notes, *_repeat_note(tickets)))
 
@@ -51,20 +53,30 @@ class _Maker:
     def __init__(self, table: Table, columns: Columns):
         position = {name: i for i, name in enumerate(table.columns)}
         parts = ("id", "subject", "customer", "product", "created")
+        self._rows = table.rows
         self._parts = {part: position[c] for part in parts if (c := getattr(columns, part)) is not None}
-        self._bodies = [position[name] for name in _body_columns(table, columns)]
-        used = {*self._parts.values(), *self._bodies}
+        self._body = position[columns.body] if columns.body else None
+        self._comments = [position[name] for name in _comment_columns(table, columns)]
+        self._labels = [position[name] for name in _label_columns(table, columns)]
+        used = {*self._parts.values(), self._body, *self._comments, *self._labels}
         self._extra = [(name, i) for name, i in position.items() if i not in used]
         self._html = self._controls = self._embedded = 0
 
-    def ticket(self, row: tuple[str, ...]) -> Ticket:
-        parts = {part: self._shown(_names_in(row[i])) for part, i in self._parts.items()}
-        codes = {part: " ".join(parts.get(part, "").split()) for part in ("id", "customer", "product", "created")}
-        if "<" in parts.get("subject", ""):
-            parts["subject"] = self._plain(parts["subject"])
-        bodies = [self._text(row[i]) for i in self._bodies if row[i]]
+    def ids(self) -> list[str]:
+        at = self._parts.get("id")
+        return [""] * len(self._rows) if at is None else [self._code(row[at]) for row in self._rows]
+
+    def ticket(self, row: tuple[str, ...]) -> dict[str, Any]:
+        """All of a Ticket but its key and id."""
+        cells = {part: row[i] for part, i in self._parts.items() if part != "id"}
+        subject = self._shown(names_in(cells.get("subject", "")))
+        if "<" in subject:
+            subject = self._plain(subject)
+        label = ", ".join(filter(None, (self._code(row[i]).strip('"') for i in self._labels)))
         extra = {name: self._shown(row[i]) for name, i in self._extra if row[i]}
-        return Ticket(key="", **{**parts, **codes}, body="\n\n".join(bodies), extra=extra)
+        return {"subject": subject, "body": self._whole_body(row), "customer": self._code(cells.get("customer", "")),
+                "product": self._code(cells.get("product", "")), "created": self._code(cells.get("created", "")),
+                "label": label, "extra": extra}
 
     def notes(self) -> list[str]:
         told = [
@@ -74,8 +86,17 @@ class _Maker:
         ]
         return [f"{plural(n, 'text')} {what}" for n, what in told if n]
 
-    def _text(self, cell: str) -> str:
-        return "\n\n".join(map(self._plain, _comment_texts(cell)))
+    def _whole_body(self, row: tuple[str, ...]) -> str:
+        """The body, then the comments in order, each after who said it, save a first one that is the body again."""
+        texts = self._said(row[self._body]) if self._body is not None and row[self._body] else []
+        first = texts[0][1].strip() if texts else ""
+        for i in self._comments:
+            if row[i]:
+                texts += [(who, text) for who, text in self._said(row[i]) if text.strip() != first or not first]
+        return "\n\n".join(f"{who}:\n{text}" if who else text for who, text in texts)
+
+    def _said(self, cell: str) -> list[tuple[str, str]]:
+        return [(self._code(who), self._plain(text)) for who, text in comments_in(cell)]
 
     def _plain(self, text: str) -> str:
         if "<" in text and looks_like_html(text):
@@ -87,73 +108,56 @@ class _Maker:
             bare = re.sub(r"\r+\n|\r", "\n", bare)
         return self._shown(bare)
 
+    def _code(self, cell: str) -> str:
+        """An id, a name or a date, on one line."""
+        shown = self._shown(names_in(cell))
+        return " ".join(shown.split()) if shown and not shown.isalnum() else shown
+
     def _shown(self, text: str) -> str:
         shown = visible(text)
         self._controls += shown is not text and shown != text
         return shown
 
 
-def _body_columns(table: Table, columns: Columns) -> list[str]:
-    """The body's column, then repeated columns of its name and comment columns, in the order of the file."""
+def _comment_columns(table: Table, columns: Columns) -> list[str]:
+    """Repeated columns of the body's name, and comment columns, in the order of the file."""
     base = _base(columns.body) if columns.body else None
-    more = [name for at, name in enumerate(table.columns) if name not in columns.used
+    return [name for at, name in enumerate(table.columns) if name not in columns.used
             and (_base(name) == base or plain(_base(name)) in _COMMENTS)
             and not all(row[at].isdecimal() or not row[at] for row in table.rows)]    # GitHub's "comments" is a count
-    return [columns.body, *more] if columns.body else more
+
+
+def _label_columns(table: Table, columns: Columns) -> list[str]:
+    """The label's column, and repeated ones of its name: Jira has a column "Labels" for each label."""
+    if not columns.label:
+        return []
+    base = _base(columns.label)
+    return [name for name in table.columns if name == columns.label or (
+        _base(name) == base and name not in columns.used)]
 
 
 def _base(name: str) -> str:
     return re.sub(r" #\d+$", "", name)
 
 
-_TEXT_KEYS = ("plain_body", "body_text", "body", "text", "content", "message")
-
-
-def _comment_texts(cell: str) -> list[str]:
-    """The texts, in order, of a cell that is a JSON list of comments; comments without words (a note that something was
-    closed) are left out. Any other cell as it is."""
-    comments = [c for c in _objects(cell) if any(k in c for k in _TEXT_KEYS)]
-    texts = [next((c[k] for k in _TEXT_KEYS if c.get(k)), "") for c in comments]
-    if not any(texts) or len(comments) < len(_objects(cell)) or not all(isinstance(t, str) for t in texts):
-        return [cell]
-    return [text for text in texts if text]
-
-
-def _names_in(cell: str) -> str:
-    """The names in a cell that is a JSON list of named objects (Jira's components); any other cell as it is."""
-    names = [thing.get("name") for thing in _objects(cell)]
-    return ", ".join(names) if names and all(isinstance(name, str) and name for name in names) else cell
-
-
-def _objects(cell: str) -> list[dict]:
-    """The objects of a JSON list of nothing else; empty for any other text."""
-    if not cell.startswith("[{") or not cell.endswith("}]"):
-        return []
-    try:
-        found = json.loads(cell)
-    except (ValueError, RecursionError):
-        return []
-    return found if all(isinstance(thing, dict) for thing in found) else []
-
-
 # --- keys and notes ---------------------------------------------------------------------------------------------------
 
 
-def _with_keys(tickets: Iterable[Ticket], has_ids: bool) -> list[Ticket]:
+def _with_keys(tickets: Iterable[Ticket | dict[str, Any]], ids: Sequence[str], has_ids: bool) -> list[Ticket]:
     """Each ticket with a key of its own: the id, "id#2" for a repeated one, the row's number where there is no id."""
-    tickets = list(tickets)
-    reserved = {ticket.id for ticket in tickets}
+    reserved = set(ids)
     counts: dict[str, int] = {}
     taken: set[str] = set()
     found = []
-    for number, ticket in enumerate(tickets, start=1):
-        base = key = ticket.id or (f"row {number}" if has_ids else str(number))
+    for number, (ticket, own) in enumerate(zip(tickets, ids, strict=True), start=1):
+        base = key = own or (f"row {number}" if has_ids else str(number))
         counts[base] = counts.get(base, 0) + 1
         while key in taken or (key != base and key in reserved):
             key = f"{base}#{counts[base]}"
             counts[base] += key in taken or key in reserved
         taken.add(key)
-        found.append(replace(ticket, key=key, id=ticket.id or key))
+        found.append(Ticket(key=key, id=own or key, **ticket) if isinstance(ticket, dict)
+                     else replace(ticket, key=key, id=own or key))
     return found
 
 
@@ -163,6 +167,9 @@ def _notes(tickets: list[Ticket], columns: Columns, table: Table) -> list[str]:
         told.append("no id column: tickets are numbered by row")
     elif unnamed := [t.key for t in tickets if t.key.startswith("row ") and t.id == t.key]:
         told.append(f"no id, numbered by row ({say_places('ticket', unnamed)})")
+    if not columns.body and columns.subject:
+        told.append("no column holds the text of tickets, only their subjects: choose one, or export with descriptions")
+        return told + _repeat_note(tickets)
     told += _repeat_note(tickets)
     if empty := [t.key for t in tickets if not t.body.strip() and not t.subject.strip()]:
         told.append(f"neither subject nor body ({say_places('ticket', empty)})")

@@ -31,6 +31,9 @@ def html_to_text(text: str) -> str:
     """The words of an HTML text, with its line structure. Scripts, styles, comments and embedded pictures are left out;
     anything in angle brackets that is no HTML tag stays as it stands, links and pictures keep address and description.
     """
+    has_lines = not _EDGE.match(text) and text.count("\n") > len(_INSIDE.findall(text))    # Markdown with a <br> in it
+    if has_lines:
+        text = text.replace("\r\n", "\n").replace("\n", "<br>")
     parts: list[str] = []
     links: list[str] = []
     searched_in_vain: set[str] = set()
@@ -71,7 +74,7 @@ def _shown(tag: re.Match[str], links: list[str]) -> str:
     name = (tag[2] or "").lower()
     if not name:
         return tag[0] if tag[0] == "<!--" else ""
-    if name not in _KNOWN:
+    if name not in _KNOWN or _holds_words(tag[3]):
         return tag[0]
     if name == "a":
         return _link(tag, links)
@@ -83,6 +86,19 @@ def _shown(tag: re.Match[str], links: list[str]) -> str:
     if name == "li":
         return "\n" if tag[1] else "\n- "
     return "\n" if name in _BREAKING else ""
+
+
+def _holds_words(attributes: str) -> bool:
+    """Whether words stand where attributes should: "if a <b and c> d" is no tag, nor is one with an open quote."""
+    if not attributes or attributes.isspace():
+        return False
+    return any(not word.endswith("=") and word.strip("/").lower() not in _LONE
+               for word in _VALUE.sub("= ", attributes).split())
+
+
+_VALUE = re.compile(r"""\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'>]++)""")
+_LONE = set(("", "nowrap", "noshade", "hidden", "disabled", "checked", "selected", "controls", "compact", "readonly",
+             "required", "multiple", "open", "reversed", "ismap", "async", "defer", "allowfullscreen", "novalidate"))
 
 
 def _link(tag: re.Match[str], links: list[str]) -> str:

@@ -13,6 +13,8 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\
 def visible(text: str) -> str:
     """The text with control characters as pictures (ESC becomes ␛), and C1 controls, bidirectional overrides and lone
     surrogates as [U+202E]. The same object when there is none, so that a clean text costs no memory."""
+    if text.isprintable() or text.replace("\n", "").isprintable():       # far quicker than what follows
+        return text
     if text.isascii():
         if len(text.encode().translate(None, _ASCII_CONTROLS)) == len(text):
             return text

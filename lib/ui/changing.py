@@ -15,7 +15,7 @@ EDITED = " (edited)"
 
 def injection(page: str) -> None:
     """The button that adds the ticket with orders, once."""
-    there = any(ticket.id in state.data().tickets.by_key for ticket in state.injected().tickets)
+    there = any(ticket.id in state.whole().tickets.by_key for ticket in state.injected().tickets)
     st.button("Add a ticket that gives orders", key=f"{page}.inject", icon=":material/vaccines:", disabled=there,
               on_click=_inject, help="A plausible complaint with a line inside that tells the model to ignore its "
                                      "instructions. See whether it is obeyed, with tags and without (Design page).")
@@ -29,8 +29,8 @@ def undo(page: str) -> None:
 
 def rewrite(page: str, number: int) -> None:
     """Subject and text of the ticket at this place, from 1, to be put in other words."""
-    ticket = state.data().tickets.tickets[number - 1]
-    place = f"{page}.rewrite.{state.data().id}.{number}"
+    ticket = state.whole().tickets.tickets[number - 1]
+    place = f"{page}.rewrite.{state.whole().id}.{number}"
     with st.form(place, enter_to_submit=False, border=False):
         st.text_input("Subject", ticket.subject, key=f"{place}.subject")
         st.text_area("Text", ticket.body, key=f"{place}.body", height=230)
@@ -42,7 +42,7 @@ def rewrite(page: str, number: int) -> None:
 def start_at() -> int:
     """The place of the ticket to show first: the one that was just changed, else 1."""
     data_id, number = st.session_state.get("_changed_ticket", ("", 1))
-    return number if data_id == state.data().id else 1
+    return number if data_id == state.whole().id else 1
 
 
 # --- what the buttons do ---------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def start_at() -> int:
 @state.told
 def _inject() -> None:
     state.look_again()
-    tickets, added = state.data().tickets, state.injected()
+    tickets, added = state.whole().tickets, state.injected()
     if any(ticket.id in tickets.by_key for ticket in added.tickets):
         return      # a second click, or another tab was first
     note = f"a ticket that gives orders was added: {added.tickets[0].key}"
@@ -63,7 +63,7 @@ def _inject() -> None:
 def _rewrite(place: str, number: int, key: str) -> None:
     """What another tab changed meanwhile stays, unless it is the same ticket."""
     state.look_again()
-    tickets = state.data().tickets
+    tickets = state.whole().tickets
     old = next(iter(tickets.tickets[number - 1:number]), None)
     if old is None or old.key != key:
         raise InputError("Other data were chosen in another tab meanwhile. Nothing was changed.")
@@ -80,9 +80,9 @@ def _with(tickets: TicketSet, number: int, new: Ticket) -> TicketSet:
 
 
 def _use(tickets: TicketSet, number: int) -> None:
-    before, earlier = state.data().id, _changes()
+    before, earlier = state.whole().id, _changes()
     state.choose(tickets)
-    after = state.data().id
+    after = state.whole().id
     st.session_state["_changes"] = [*earlier, (before, after, number)]
     st.session_state["_changed_ticket"] = (after, number)
 
@@ -98,4 +98,4 @@ def _undo() -> None:
 def _changes() -> list[tuple[str, str, int]]:
     """Changes of this session that led to the data on the desk, oldest first: data before, data after, the ticket."""
     found = st.session_state.get("_changes", [])
-    return found if found and found[-1][1] == state.data().id else []
+    return found if found and found[-1][1] == state.whole().id else []

@@ -90,7 +90,8 @@ def _item(label: str, text: str) -> None:
 
 
 def _data_line(data: state.Data) -> str:
-    tickets, tables = plural(len(data.tickets), "ticket"), len(data.catalog.tables)
+    number, whole, tables = len(data.tickets), len(state.whole().tickets), len(data.catalog.tables)
+    tickets = f"{number:,} of {plural(whole, 'ticket')}" if number < whole else plural(number, "ticket")
     name = fmt.cut(data.tickets.name)
     if not tables:
         return f"{tickets} of {name} · no product database"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from lib.phrases import plural
-from lib.ui import connection, editors, estimate, go_to, live, start_runs, state
+from lib.ui import connection, editors, estimate, go_to, live, picked, picking, start_runs, state
 from lib.ui.drafts import Problem
 
 
@@ -18,6 +18,7 @@ def header(page: str, problems: list[Problem]) -> None:
         if not problems:
             estimate.details(page, chosen)
         _run_button(page, chosen, problems)
+    picking.line(page)
     if not problems:
         estimate.notes(page, chosen)
     _simulated_with(" The forecast does not count that in.")
@@ -107,8 +108,12 @@ def _confirmation(page: str, shapes: list[str], problems: list[Problem]) -> None
     with st.container(border=True, key=f"{page}_confirm"):
         st.markdown(f"**{tickets:,} tickets are more than {state.settings().confirm_above:,}.** Send them all?")
         st.markdown(estimate.line(shapes))
+        few = min(picked.USUAL, state.settings().confirm_above)
         with st.container(horizontal=True):
-            st.button("Yes, run", type="primary", key=f"{page}.confirm", on_click=_start, args=(list(shapes),))
+            if few:
+                st.button(f"Run a random {few:,} instead", icon=":material/casino:", key=f"{page}.confirm_few",
+                          on_click=_start_few, args=(list(shapes), few))
+            st.button(f"Yes, run all {tickets:,}", key=f"{page}.confirm", on_click=_start, args=(list(shapes),))
             st.button("No", key=f"{page}.cancel", on_click=_cancel)
 
 
@@ -125,6 +130,12 @@ def _ask_or_start(shapes: list[str]) -> None:
 def _start(shapes: list[str]) -> None:
     _cancel()
     start_runs.start(shapes, state.data)
+
+
+def _start_few(shapes: list[str], number: int) -> None:
+    """The others stay on the desk."""
+    state.pick(how="random", number=number, seed=1, by="")
+    _start(shapes)
 
 
 def _start_sample() -> None:

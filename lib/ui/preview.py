@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from lib.catalog import Join, joins
 from lib.task.prompts import render_ticket
 from lib.tickets import Ticket
 from lib.tickets.visible import visible
-from lib.ui import changing, roles, state, uploads
+from lib.ui import changing, looks, roles, state, uploads
 from lib.ui import format as fmt
 from lib.usage.tokens import estimate
 
@@ -18,7 +19,7 @@ PAGE = 10       # rows of a preview
 
 def whose_data() -> None:
     """Whether this is a sample, and what can be done about it."""
-    data = state.data()
+    data = state.whole()
     if data.sample:
         st.caption(f"The sample of {data.sample} is in place. Upload your own tickets, your own product database, or "
                    "both.")
@@ -31,23 +32,28 @@ def whose_data() -> None:
 
 def tickets(page: str) -> None:
     """A page of the tickets as they were read, all of it text."""
-    found = state.data().tickets
+    found = state.whole().tickets
     if not len(found):
         st.caption("No tickets yet. Upload a file above, or use the sample.")
         return
+    st.text(looks.sizes())
     start = _start_of_page(page, "tickets", len(found))
     st.dataframe([_row(t) for t in found.tickets[start:start + PAGE]], hide_index=True, key=f"{page}.ticket_table",
                  height="content", column_config={"text": st.column_config.TextColumn("text", width="large")})
-    uploads.notes(found.notes)
+    counted, told = st.columns([2, 3], gap="large")
+    with counted:
+        looks.counts(page)
+    with told:
+        uploads.notes(found.notes)
 
 
 def one_ticket(page: str) -> None:
     """The user turn of a labelling call for one ticket, literally, and its size."""
-    found = state.data().tickets
+    found = state.whole().tickets
     if not len(found):
         st.caption("The user turn of one labelling call will be here.")
         return
-    number = _number("Ticket", len(found), f"{page}.ticket.{state.data().id}",
+    number = _number("Ticket", len(found), f"{page}.ticket.{state.whole().id}",
                      lambda n: f"Ticket {visible(fmt.cut(found.tickets[n - 1].key))} ({n:,} of {len(found):,})",
                      min(changing.start_at(), len(found)))
     design, _ = state.design()
@@ -63,15 +69,18 @@ def one_ticket(page: str) -> None:
 
 def database(page: str) -> None:
     """Which tables there are, what each seems to be for, and a page of one."""
-    catalog = state.data().catalog
+    catalog = state.whole().catalog
     if not catalog.tables:
         st.caption("No database: causes will have tickets and customer ids, but no plan, region or revenue.")
         return
-    found = uploads.joined()
-    lost = found.named > 0 and not found.known
-    st.text(("⚠ " if lost else "") + visible(found.line()))
+    lost = False
+    for found in _joins(state.whole().id, state.whole()):
+        nothing = found.named > 0 and not found.found and bool(found.place)
+        st.text(("⚠ " if nothing else "") + visible(found.line))
+        lost |= nothing
     if lost:
         with st.container(border=True, key=f"{page}_roles"):
+            st.caption("Which table is what, and by which column (key) its rows are found, can be chosen here.")
             roles.roles(page)
     st.dataframe([{"table": name, "rows": info.rows, "columns": ", ".join(info.columns)}
                   for name, info in catalog.tables.items()], hide_index=True, key=f"{page}.tables", height="content")
@@ -79,17 +88,22 @@ def database(page: str) -> None:
         with st.expander("Where customers, products and incidents are", type="compact"):
             roles.roles(page)
     uploads.notes(catalog.notes)
-    name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table.{state.data().id}", width=320)
+    name = st.selectbox("Look into", list(catalog.tables), key=f"{page}.table.{state.whole().id}", width=320)
     start = _start_of_page(page, f"table.{name}", catalog.tables[name].rows)
     st.dataframe([{k: _cell(v) for k, v in row.items()} for row in catalog.rows(name, PAGE, start)], hide_index=True,
                  key=f"{page}.rows", height="content")
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _joins(data_id: str, _data: state.Data) -> tuple[Join, ...]:
+    return joins(_data.catalog, _data.tickets)
 
 
 def _start_of_page(page: str, what: str, rows: int) -> int:
     pages = max(1, -(-rows // PAGE))
     if pages == 1:
         return 0
-    number = _number("Page", pages, f"{page}.page.{what}.{state.data().id}", lambda n: f"Page {n:,} of {pages:,}")
+    number = _number("Page", pages, f"{page}.page.{what}.{state.whole().id}", lambda n: f"Page {n:,} of {pages:,}")
     return (number - 1) * PAGE
 
 

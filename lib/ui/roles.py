@@ -20,7 +20,7 @@ NONE = "(none)"
 
 def roles(page: str) -> None:
     """One line per role: its table, its id column, its fields."""
-    catalog = state.data().catalog
+    catalog = state.whole().catalog
     for name, fields in FIELDS.items():
         role: Role | None = getattr(catalog.roles, name)
         with st.container(horizontal=True):
@@ -54,5 +54,5 @@ def _with_field(role: Role, field: str, column: str) -> Role:
 
 
 def _set(name: str, role: Role | None) -> None:
-    catalog = state.data().catalog
+    catalog = state.whole().catalog
     state.choose(catalog=catalog.with_roles(replace(catalog.roles, **{name: role})))

@@ -11,7 +11,7 @@ import functools
 import importlib
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -24,12 +24,12 @@ from lib.design import Design
 from lib.errors import DesignError, InputError, PlaygroundError, StoreError
 from lib.phrases import plural
 from lib.runs.job import Runs
-from lib.runs.store import CallRow, Listed, Run, Store, Wanted
+from lib.runs.store import CallRow, Listed, Run, SavedDesign, Store, Wanted
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
 from lib.task.report import Report
 from lib.tickets import Columns, Table, TicketSet, guess_columns, read_table, to_tickets
-from lib.ui import back_button, visitor
+from lib.ui import back_button, picked, visitor
 from lib.ui import drafts as draft_module
 
 SHAPES = tuple(task.SHAPES)
@@ -196,7 +196,7 @@ def _stored_desk() -> dict[str, Any]:
 
 def _empty_desk() -> dict[str, Any]:
     return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {},
-            "connection": {}, "resumed": {}, "opened": {}, "pinned": ""}
+            "connection": {}, "resumed": {}, "opened": {}, "picked": {}, "pinned": ""}
 
 
 def _last_desk() -> str | None:
@@ -271,7 +271,34 @@ def is_edited() -> bool:
 
 def open_design(design: Design) -> None:
     """The design takes the place of the one that is open, and of all edits on it."""
-    keep(opened=design.to_dict(), drafts={})
+    keep(opened={} if design == default() else design.to_dict(), drafts={})
+
+
+def save_design(name: str) -> None:
+    """Saves the design as edited under `name`, and opens what was saved. Raises DesignError while part of it cannot be
+    used: what stands in for it is not what was typed."""
+    look_again()
+    edited, unusable = design()
+    if unusable:
+        raise DesignError(f"Not saved: {draft_module.label(unusable[0].field)}: {unusable[0].text}")
+    named = replace(edited, name=name)
+    store().save_design(desk_id(), name, named.version, named.to_dict())
+    open_design(named)
+
+
+def saved_designs() -> list[SavedDesign]:
+    """Newest first; in a shared playground only this desk's."""
+    return store().designs(whose())
+
+
+@told
+def delete_saved_design(saved_id: int) -> None:
+    store().delete_design(saved_id, whose())
+
+
+def designs_of_runs(limit: int) -> list[tuple[dict[str, Any], float]]:
+    """The different designs of the latest runs, each with when it ran last; in a shared playground only this desk's."""
+    return store().designs_of_runs(whose(), limit)
 
 
 def design_of(run: Run) -> Design | None:
@@ -300,16 +327,33 @@ def put_on_desk(run: Run) -> None:
     own = design_of(run)
     if own is None:
         raise DesignError("This run's design is of another version of the playground, so it cannot be edited here.")
-    keep(opened=own.to_dict(), drafts={}, **({"data_id": run.data_id} if stored_data(run.data_id) else {}))
+    here = {"data_id": run.data_id, "picked": {}} if stored_data(run.data_id) else {}
+    keep(opened=own.to_dict(), drafts={}, **here)
 
 
 # --- the data --------------------------------------------------------------------------------------------------------
 
 
 def data() -> Data:
-    """The data on the desk; the sample while nothing was chosen, or when it is no longer in the store."""
+    """What the next run reads: the tickets that were picked of those on the desk, which may be all of them."""
+    return _of_desk()[1]
+
+
+def whole() -> Data:
+    """All data on the desk; the sample while nothing was chosen, or when it is no longer in the store."""
+    return _of_desk()[0]
+
+
+def _of_desk() -> tuple[Data, Data]:
+    """(the whole data, what is picked of them)"""
     chosen = desk()["data_id"]
-    return (chosen and stored_data(chosen)) or sample()
+    found = (chosen and stored_data(chosen)) or sample()
+    return found, picked.of(found, desk()["picked"])
+
+
+def pick(**choice: Any) -> None:
+    """How, number, seed and by of `lib.tickets.picking`; nothing for all tickets."""
+    keep(picked=choice)
 
 
 def sample(name: str = FIRST_SAMPLE) -> Data:
@@ -330,14 +374,17 @@ def stored_data(data_id: str) -> Data | None:
 @told
 def choose(tickets: TicketSet | None = None, catalog: Catalog | None = None) -> None:
     """Puts new tickets, a new database or both on the desk; what is not given stays."""
-    now = data()
-    tickets, catalog = tickets or now.tickets, catalog or now.catalog
-    data_id = store().save_data(tickets.to_json(), catalog.to_bytes() if catalog.tables else None, tickets.name)
+    now = whole()
+    made = Data("", tickets or now.tickets, catalog or now.catalog)
+    database = made.catalog.to_bytes() if made.catalog.tables else None
+    data_id = store().save_data(made.tickets.json_pieces(), database, made.tickets.name)
+    if data_id not in (sample(name).id for name in SAMPLES):
+        _stored(str(settings().store), data_id, replace(made, id=data_id))      # not to be read a second time
     keep(data_id=data_id)
 
 
 def choose_sample(name: str) -> None:
-    keep(data_id="" if name == FIRST_SAMPLE else sample(name).id)
+    keep(data_id="" if name == FIRST_SAMPLE else sample(name).id, picked={})
 
 
 def injected() -> TicketSet:
@@ -354,7 +401,8 @@ def no_catalog() -> Catalog:
 def _sample(path: str, name: str) -> Data:
     tickets = to_tickets(*sample_table(name))
     catalog = open_catalog([("product.db", (SAMPLES[name][0] / "product.db").read_bytes())])
-    data_id = _store(path).save_data(tickets.to_json(), catalog.to_bytes() if catalog.tables else None, tickets.name)
+    database = catalog.to_bytes() if catalog.tables else None
+    data_id = _store(path).save_data(tickets.json_pieces(), database, tickets.name)
     return Data(data_id, tickets, catalog, name)
 
 
@@ -367,7 +415,9 @@ def sample_table(name: str) -> tuple[Table, Columns]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def _stored(path: str, data_id: str) -> Data:
+def _stored(path: str, data_id: str, _made: Data | None = None) -> Data:
+    if _made:
+        return _made
     tickets_json, database = _store(path).load_data(data_id)
     catalog = Catalog.from_bytes(database) if database else empty_catalog()
     return Data(data_id, TicketSet.from_json(tickets_json), catalog)
@@ -379,6 +429,8 @@ def _stored(path: str, data_id: str) -> Data:
 def start_runs(current: Design, shapes: list[str], connection: Any, chosen: Data,
                own_prices: dict[str, dict[str, float]]) -> None:
     """Begins one run per shape in the background, and shows them. What is on the desk stays as it is."""
+    if chosen.id != whole().id and not chosen.sample:
+        _stored(str(settings().store), chosen.id, chosen)       # what was picked is not to be read a second time
     group = runs().start(current, shapes, chosen.tickets, chosen.catalog, chosen.id, connection.connect,
                          connection.source, connection.name, desk_id(), connection.conditions, own_prices,
                          connection.reuse, connection.payer, connection.origin, connection.price_list)
@@ -558,7 +610,7 @@ def delete_everything() -> None:
 
 def _forget_deleted() -> None:
     """What this process still holds of deleted runs goes too, and the desk no longer points at them."""
-    for held in (_seen, _report, _stored, _tickets_in):
+    for held in (_seen, _report, _stored, _tickets_in, picked.made):
         held.clear()
     if shown_group() and not group():
         open_group("")

@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser  # noqa: E402
 
+from tests.forked import FRESH  # noqa: E402
 from tests.playground import open_chromium, serve  # noqa: E402
 
 PROCESSES = 3
@@ -37,7 +38,7 @@ def main() -> int:
 
 def first_paint(browser: Browser) -> float:
     """Seconds from going to a server that nobody has visited until its main button is there."""
-    with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as address:
+    with tempfile.TemporaryDirectory() as folder, serve(Path(folder), FRESH) as address:
         context = browser.new_context()
         page = context.new_page()
         began = time.perf_counter()

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/bench_simulated.py
 
-Ends with exit code 1 when 40,000 label calls would take over 60 s, an agent of 200 turns over 10 s, or the work of a
-late turn over three times what reading and writing its request as JSON takes.
+Ends with exit code 1 when 40,000 label calls would take over 60 s, sixteen workers a quarter longer than one, an agent
+of 200 turns over 10 s, or the work of a late turn over three times what reading and writing its request as JSON takes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import re
 import statistics
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +25,31 @@ from lib.agent import Tool, run_agent  # noqa: E402
 from lib.client.connect import connect_simulated  # noqa: E402
 from lib.client.layers import Call, layered  # noqa: E402
 from lib.errors import TurnLimit  # noqa: E402
+from lib.phrases import plural  # noqa: E402
+from lib.prompt_map import map_prompts  # noqa: E402
 from lib.settings import load  # noqa: E402
 from lib.simulated.protocol import handle  # noqa: E402
 from lib.simulated.room import Room  # noqa: E402
+from lib.task.answers import parse_label  # noqa: E402
 from lib.task.default_design import default_design  # noqa: E402
 from lib.task.prompts import render_ticket  # noqa: E402
 from lib.tickets import Ticket  # noqa: E402
 
-LABELS, ALL_LABELS, THREADS = 4_000, 40_000, 16
+LABELS, ALL_LABELS, ROUNDS, WORKERS = 2_000, 40_000, 5, (1, 16)
 TURNS = 200
 READ = {"name": "read_ticket", "description": "Returns the whole text of one ticket.",
         "input_schema": {"type": "object", "properties": {"ticket_id": {"type": "string"}}, "required": ["ticket_id"]}}
-LIMITS = {"labels": 1.0, "agent": 1.0, "turns": 3.0}
+LIMITS = {"labels": 1.0, "workers": 1.25, "agent": 1.0, "turns": 3.0}
 
 
 def main() -> int:
     connection = connect_simulated(load({}), speed=0)
+    every = tickets(2 * LABELS * ROUNDS)
+    alone = label_seconds(connection.client, every[:LABELS * ROUNDS], WORKERS[0])
+    together = label_seconds(connection.client, every[LABELS * ROUNDS:], WORKERS[1])
     kept = [
-        report("40,000 label calls, seconds / 60", label_seconds(connection.client) * ALL_LABELS / LABELS / 60,
-               LIMITS["labels"]),
+        report("40,000 label calls, seconds / 60", alone * ALL_LABELS / LABELS / 60, LIMITS["labels"]),
+        report(f"{WORKERS[1]} workers / {WORKERS[0]}", together / alone, LIMITS["workers"]),
         report("an agent of 200 turns, seconds / 10", agent_seconds(connection.client) / 10, LIMITS["agent"]),
         report("turns 181-200, work beyond JSON / JSON itself", turn_ratio(), LIMITS["turns"]),
     ]
@@ -60,17 +65,22 @@ def report(what: str, ratio: float, limit: float) -> bool:
 # --- labels ----------------------------------------------------------------------------------------------------------
 
 
-def label_seconds(client: Any) -> float:
+def label_seconds(client: Any, every: list[Ticket], workers: int) -> float:
+    """Of LABELS calls as the pipeline makes them, in the best of some rounds of different tickets: others may use the
+    machine as well."""
+    labelled(client, every[:1], workers)        # loads the vocabulary and the SDK's types
+    rounds = [labelled(client, every[at:at + LABELS], workers) for at in range(0, len(every), LABELS)]
+    best = min(rounds)
+    print(f"  {LABELS} tickets, {plural(workers, 'worker')}: {best:.2f} s, {LABELS / best:,.0f} calls a second; "
+          f"all rounds {', '.join(f'{seconds:.2f}' for seconds in rounds)}")
+    return best
+
+
+def labelled(client: Any, some: list[Ticket], workers: int) -> float:
     step = default_design().steps["label"]
-    requests = [{"model": step.model, "max_tokens": step.max_tokens, "system": step.system,
-                 "messages": [{"role": "user", "content": render_ticket(ticket)}]} for ticket in tickets(LABELS)]
-    client.messages.create(**requests[0])       # loads the vocabulary and the SDK's types
     started = time.perf_counter()
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda request: client.messages.create(**request), requests[1:]))
-    elapsed = time.perf_counter() - started
-    print(f"  {LABELS} tickets, {THREADS} threads: {elapsed:.2f} s, {LABELS / elapsed:,.0f} calls a second")
-    return elapsed
+    map_prompts(client, step.model, step.system, some, render_ticket, parse_label, workers=workers)
+    return time.perf_counter() - started
 
 
 def tickets(number: int) -> list[Ticket]:

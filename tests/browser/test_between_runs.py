@@ -28,6 +28,7 @@ def test_a_cause_leads_to_the_call_behind_it(page: Page):
     table = page.locator('[class*="st-key-behind_calls_"]').first
     expect(table).to_be_visible()
     table.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)          # the page has come to rest
     box = table.bounding_box()
     page.mouse.click(box["x"] + 16, box["y"] + 35 + 17, delay=60)       # the first row's box, below the head
     opened = page.locator(".st-key-run_exchange")
@@ -53,7 +54,7 @@ def test_a_second_run_stands_beside_the_first_and_back_leads_between_them(page: 
     other = page.context.new_page()
     other.goto(page.url.replace(first, second))
     expect(other.get_by_role("button", name="Run both")).to_be_visible(timeout=30_000)
-    page.get_by_text("Dollars", exact=True).click(delay=60)
+    page.get_by_role("radio", name="Dollars").click(delay=60)
     expect(page.get_by_text("$0").first).to_be_visible()
     assert (run_in(page), run_in(other)) == (first, second), "each window goes on showing its own run"
     expect(page.get_by_text(ANSWER).first).to_be_visible(timeout=60_000)

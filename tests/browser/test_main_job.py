@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 
 from playwright.sync_api import Page, expect
+
+from tests.forked import FRESH
+from tests.playground import serve
 
 # Written by someone who never saw the sample: semicolons, cp1252, German headers, ids with leading zeros.
 GARDEN_SHOP = "\n".join([
@@ -32,8 +36,10 @@ def wait_until_done(page: Page) -> None:
     expect(answer).to_be_visible(timeout=60_000)
 
 
-def test_the_first_visitor_of_a_fresh_server_gets_the_start_page(page: Page):
-    expect(page.get_by_role("button", name="Run the sample both ways")).to_be_visible()
+def test_the_first_visitor_of_a_fresh_server_gets_the_start_page(chromium, tmp_path):
+    with serve(tmp_path, FRESH) as address, closing(chromium.new_page()) as page:
+        page.goto(address)
+        expect(page.get_by_role("button", name="Run the sample both ways")).to_be_visible()
 
 
 def test_from_one_click_to_both_answers_every_call_and_the_chart(page: Page):

@@ -291,7 +291,7 @@ def test_two_tabs_that_open_at_once_in_a_new_browser_share_a_desk(browser, tmp_p
 
 def test_five_sessions_watch_two_runs_of_sixteen_workers_while_somebody_works(browser, tmp_path):
     with serve(tmp_path, PLAYGROUND_SPEED="8") as address, closing(Store(tmp_path / "runs.sqlite")) as store:
-        soaked = soak(browser.new_page(), address, store, runs=2, sessions=5, tickets=120)
+        soaked = soak(browser.new_page(), address, store, runs=2, sessions=5, tickets=60)
     assert soaked.wrong == []
 
 

@@ -39,9 +39,9 @@ DOUBLING = "CREATE VIEW v0 AS SELECT sku FROM products;" + "".join(
     DOUBLING.replace("v29", "v").replace("FROM v", 'FROM "V').replace(" a, v", '" a, "v').replace(" b;", '" b;'),
 ])
 def test_a_hostile_view_is_left_out_and_named_while_the_rest_works(script):
-    started = time.perf_counter()
+    started = time.process_time()
     catalog = opened(script)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert catalog.product("0071") == {"sku": "0071", "name": "Gasket ring"}
     assert "v" not in catalog.tables
     assert any(note.startswith('view "v" left out') for note in catalog.notes)
@@ -49,19 +49,20 @@ def test_a_hostile_view_is_left_out_and_named_while_the_rest_works(script):
 
 def test_a_view_that_multiplies_rows_without_end_is_stopped():
     rows = ", ".join(f"({i})" for i in range(300))
-    started = time.perf_counter()
+    started = time.process_time()
     catalog = opened(f"CREATE TABLE n(x); INSERT INTO n VALUES {rows};"
                      "CREATE VIEW many AS SELECT a.x FROM n a, n b, n c;"
                      "CREATE VIEW slow AS SELECT count(*) FROM n a, n b, n c, n d WHERE a.x + b.x + c.x = d.x - 5000;")
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 8
     assert list(catalog.tables) == ["products", "n"]
     assert len(catalog.notes) == 2
 
 
 def test_a_generated_column_cannot_unfold_a_small_file():
-    with pytest.raises(UnreadableFile, match="several times its size"):
-        opened("CREATE TABLE g(x INT, big TEXT AS (printf('%.9000000c', 'x')) VIRTUAL);"
-               "INSERT INTO g(x) VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9);")
+    catalog = opened("CREATE TABLE g(x INT, big TEXT AS (printf('%.200000c', 'x')) VIRTUAL, tidy AS (x + 1) STORED);"
+                     f"INSERT INTO g(x) VALUES {', '.join(f'({i})' for i in range(99))};")
+    assert catalog.rows("g", 1) == [{"x": 0, "tidy": 1}]
+    assert catalog.notes == ('g: column "big" left out (worked out at every look, and it fails or takes too long)',)
 
 
 def test_columns_added_later_cannot_unfold_a_small_file():
@@ -80,10 +81,10 @@ def test_virtual_tables_and_triggers_do_not_come_along():
 
 def test_hundreds_of_wide_tables_are_looked_through_in_seconds():
     columns = ", ".join(f"column_number_{i}" for i in range(1_900))
-    started = time.perf_counter()
+    started = time.process_time()
     catalog = opened("".join(f"CREATE TABLE t{i}({columns});" for i in range(30)))
     assert len(catalog.tables) == 31
-    assert time.perf_counter() - started < 6
+    assert time.process_time() - started < 6
 
 
 @pytest.mark.parametrize("sql", [
@@ -92,6 +93,7 @@ def test_hundreds_of_wide_tables_are_looked_through_in_seconds():
     "DELETE FROM products", "UPDATE products SET name = 'x'", "INSERT INTO products VALUES (1, 2)", ENDLESS, "BEGIN",
     "SELECT 1; SELECT 2", "SELECT zeroblob(900000000)", "SELECT randomblob(9)", "DETACH main", "", "nonsense",
     "SELECT ?",
+    "SELECT printf('%.2000000000c', 'x')", "SELECT format('%.2000000000c', 'x')", "SELECT trim('xax', 'x')",
     "SELECT sqlite_version()", "REINDEX", "ANALYZE", "EXPLAIN SELECT 1 FROM products WHERE", "SELECT '\0'",
 ])
 def test_anything_but_a_harmless_select_is_refused(sql, tmp_path, monkeypatch):
@@ -156,7 +158,7 @@ def test_a_damaged_database_gives_a_catalog_or_one_refusal(at, noise):
 
 def test_a_file_of_very_many_columns_is_refused_with_one_line_before_it_is_read():
     columns = ", ".join(f"c{i}" for i in range(2_000))
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(UnreadableFile, match="^a.sqlite has more than 100,000 columns in its 52 tables"):
         opened("".join(f"CREATE TABLE t{i}({columns});" for i in range(51)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

@@ -33,7 +33,7 @@ def test_the_second_sample_comes_with_its_database_and_its_columns(visit):
     assert "of mealkits.csv" in literal(app) and "The sample of meal kits is in place" in markup(app)
     assert app.button(key="data.sample.2").disabled and not app.button(key="data.sample.1").disabled
     assert app.selectbox(key="data.column.body").value == "body"
-    assert "tickets name are in the table customers" in literal(app)
+    assert "tickets name are in customers." in literal(app)
     assert "of tickets.csv" in literal(press(app, "data.sample.1"))
 
 

@@ -64,11 +64,11 @@ def test_reset_brings_one_step_back_and_leaves_the_others(visit):
     assert app.text_area(key="design.steps.merge.system").value == "two"
 
 
-def test_reset_all_brings_everything_back(visit):
+def test_revert_brings_everything_back(visit):
     app = visit("design")
     app.text_area(key=PROMPT).set_value("one").run()
     app.number_input(key="design.k").set_value(3).run()
-    app.button(key="design.reset_all").click().run()
+    app.button(key="design.revert").click().run()
     assert app.number_input(key="design.k.1").value == 5
     assert "edited" not in literal(app)
 
@@ -137,10 +137,10 @@ def test_a_reset_can_be_undone(visit):
     app = visit("design")
     app.text_area(key=PROMPT).set_value("one").run()
     app.number_input(key="design.k").set_value(3).run()
-    app.button(key="design.reset_all").click().run()
-    app.button(key="design.reset_all.undo").click().run()
+    app.button(key="design.revert").click().run()
+    app.button(key="design.revert.undo").click().run()
     assert app.text_area(key=PROMPT + ".2").value == "one" and app.number_input(key="design.k.2").value == 3
-    assert not app.button(key="design.reset_all").disabled
+    assert not app.button(key="design.revert").disabled
 
 
 def test_an_edit_after_a_reset_is_not_undone(visit):

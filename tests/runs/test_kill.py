@@ -6,7 +6,6 @@ The run works in a process of its own, which is killed; it asks a server in this
 from __future__ import annotations
 
 import json
-import multiprocessing
 import random
 import time
 from collections import Counter
@@ -22,6 +21,7 @@ from lib.runs.job import Runs
 from lib.runs.store import Run, Store
 from lib.settings import load
 from lib.task.default_design import default_design
+from tests.forked import APART
 from tests.local_server import LocalServer, Received, Reply, serve, simulated
 from tests.survival.undisturbed import Asked, asked, run_to_its_end, wait_for
 
@@ -30,11 +30,8 @@ CALLS = {"pipeline": 194 + 1 + 5, "agent": 40 + 5}      # labels, a merge, summa
 WORKERS = {"pipeline": default_design().workers, "agent": 1}
 AT_ONCE = 4
 
-_apart = multiprocessing.get_context("forkserver")      # loads the slow libraries once for all processes
-_apart.set_forkserver_preload(["anthropic", "tests.survival.undisturbed"])
 
-
-@pytest.mark.parametrize(("shape", "kills"), [("pipeline", 20), ("agent", 4)])
+@pytest.mark.parametrize(("shape", "kills"), [("pipeline", 6), ("agent", 3)])
 def test_a_killed_run_keeps_what_it_finished_and_pays_only_for_what_is_missing(tmp_path, shape, kills):
     expected = undisturbed(tmp_path / "undisturbed.sqlite", shape)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -76,7 +73,7 @@ def wrong_after_a_kill(path: Path, shape: str, seed: int, expected: tuple[Run, A
 
 def kill_at(path: Path, server: LocalServer, shape: str, requests: int, seconds: float) -> None:
     """Begins a run and kills its process a moment after the server got so many requests."""
-    process = _apart.Process(target=run_to_its_end, args=(path, server.url, shape, TICKETS[shape]))
+    process = APART.Process(target=run_to_its_end, args=(path, server.url, shape, TICKETS[shape]))
     process.start()
     while len(server.received) < requests:
         assert process.is_alive(), f"the run ended after {len(server.received)} requests"

@@ -338,7 +338,7 @@ HOSTILE = [     # where, what, and words of the refusal
     (["data", 0, "tickets", "tickets", 0], "extra", {"a": {}}, "extra"),
     (["data", 0], "catalog", "no base64 !", "no base64"),
     (["data", 0], "catalog", base64.b64encode(b"SQLite format 3\0" + b"\xff" * 5000).decode(), "no usable SQLite"),
-    (["data", 0], "catalog", base64.b64encode(pickle.dumps({"a": 1})).decode(), "no usable SQLite"),
+    (["data", 0], "catalog", base64.b64encode(pickle.dumps({"a": 1})).decode(), "no SQLite database"),
 ]
 
 

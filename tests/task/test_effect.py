@@ -51,6 +51,10 @@ EDITS = {
     "another model": longer(PLAIN, "label").with_step("label", model="claude-haiku-4-5").with_step(
         "agent", model="claude-haiku-4-5"),
     "several tools at once": longer(replace(PLAIN, parallel_tools=True), "agent"),
+    "structured output": longer(replace(PLAIN, output="structured"), "merge"),
+    "a tool of one's own": PLAIN.with_own_tools(["own_1"], []).with_tool(
+        "own_1", name="plan_of", description="The plan of one customer.", input_schema=ID,
+        query="select plan from customers where customer_id = :customer_id"),
     "nothing that is sent": replace(PLAIN, name="other", workers=3, retries=2),
 }
 
@@ -89,7 +93,7 @@ def really(store, shape, design):
 def pinned(monkeypatch, store, record):
     """Runs a shape under another design; the simulated API counts and bills, and says what it said in the record."""
     def run(shape, design, caching="off"):
-        names = {old.name: new.name for old, new in zip(PLAIN.tools, design.tools, strict=True)}
+        names = {old.name: new.name for old, new in zip(PLAIN.tools, design.tools, strict=False)}
         replies = {asked(e.request["messages"], names): (renamed(e.reply, names), e) for e in record(shape, caching)}
 
         def say(request, *_):

@@ -58,7 +58,8 @@ def test_evidence_says_whether_it_was_found():
 def test_the_shared_checks_follow_the_shapes_own():
     report = build_report("pipeline", 2, TICKETS, catalog(), PLACED, quotes={"T-1": "my money"})
     assert [(c.name, c.passed) for c in report.checks] == [
-        ("every ticket placed", True), ("quotes", True), ("customers in the database", False)]
+        ("every ticket placed", True), ("quotes", True), ("customers in the database", False),
+        ("products in the database", True)]
 
 
 def test_a_report_survives_json():
@@ -136,3 +137,16 @@ def test_a_report_of_no_placed_ticket_is_empty_but_whole():
     report = build_report("agent", 5, TicketSet("none", TICKETS.tickets[:1]), catalog(), {})
     assert (report.causes, report.other, report.total) == ((), 0, 1)
     assert not next(c for c in report.checks if c.name == "every ticket placed").passed
+
+
+def test_the_report_says_what_a_database_without_some_tables_could_not_join():
+    database = open_catalog([("customers.csv", b"customer_id,name\nC-1,Oak\nC-2,Elm\n")])
+    report = build_report("pipeline", 2, TICKETS, database, PLACED)
+    said = {c.name: c.detail for c in report.checks if not c.passed}
+    assert "no table of products" in said["products in the database"]
+    assert said["incidents in the database"] == "the database has no table of incidents: none was joined"
+
+
+def test_an_ambiguous_amount_is_read_as_the_rest_of_its_column_is():
+    database = open_catalog([("customers.csv", b"id;name;mrr\nC-1;Oak;1.299\nC-2;Elm;49,50\n")])
+    assert find_customer("C-1", database).monthly_revenue == 1299.0

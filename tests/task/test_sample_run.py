@@ -69,7 +69,9 @@ def test_every_ticket_is_placed_and_every_check_but_the_databases_gap_passes(rep
     assert len(report.labels) == report.total == 40
     assert [(c.name, c.detail) for c in report.checks if not c.passed] == [
         ("customers in the database", "20 of 22 customers of these causes are in the database; "
-                                      "not there: C-1987, C-2093; tickets that name no customer: T-1029")]
+                                      "not there: C-1987, C-2093; tickets that name no customer: T-1029"),
+        ("products in the database", "7 of 9 products of these causes are in the database; "
+                                     "not there: Login page, Fernhill Calendar")]
 
 
 def test_the_affected_customers_are_exactly_those_of_the_causes_tickets(report):

@@ -165,7 +165,7 @@ def test_short_rows_are_filled_up_and_named():
     (b"id,subject,body\n", "has a header but no row"),
     (b"%PDF-1.7 ...", "is a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "is a picture"),
-    (b"PAR1xxxx", "is a Parquet file"),
+    (b"PAR1xxxx", "damaged or no Parquet file"),
     (bytes(range(256)) * 8, "is not text"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1", "old or password-protected Office file"),
     (b"\n<HTML><table><tr><td>id</td></tr></table>", "an HTML or XML file"),
@@ -238,7 +238,7 @@ def test_any_bytes_give_a_table_or_one_refusal(data, name):
 
 def test_a_file_of_headers_alone_is_refused():
     for text in (b"a\na\n", b"id,text\nid,text\nid,text\n"):
-        with pytest.raises(UnreadableFile, match="a.csv has a header but no row below it"):
+        with pytest.raises(UnreadableFile, match="a.csv holds its header again and again, but no row"):
             read_table("a.csv", text)
 
 

@@ -177,7 +177,7 @@ def zipped(**files):
 @pytest.mark.parametrize(("data", "says"), [
     (b"PK\x03\x04 broken", "damaged"),
     (b"not a zip at all", "no .xlsx workbook"),
-    (zipped(**{"a.csv": "id\n1"}), "zip archive without a workbook"),
+    (zipped(**{"a.bin": "id\n1"}), "no table in it"),
     (zipped(**{"mimetype": "x", "content.xml": "x"}), "OpenDocument"),
     (zipped(**{"xl/workbook.bin": "x"}), ".xlsb"),
     (zipped(**{"xl/workbook.xml": "<broken"}), "damaged"),

@@ -1,6 +1,7 @@
 """From a table to tickets: the right columns without a click, a key for every row, texts that lose no word."""
 
 import json
+import random
 
 import pytest
 
@@ -21,7 +22,7 @@ def tickets_of(header, *rows):
 EXPORTS = {     # header row of each product's export → what is what
     "zendesk api": ("url,id,external_id,created_at,updated_at,type,subject,raw_subject,description,priority,status,"
                     "requester_id,organization_id,tags",
-                    ("id", "subject", "description", "organization_id", None, "created_at")),
+                    ("id", "subject", "description", "organization_id", None, "created_at", "tags")),
     "freshdesk": ("Ticket ID,Subject,Status,Priority,Source,Type,Agent,Group,Created time,Due by Time,Description,"
                   "Full name,Email,Company", ("Ticket ID", "Subject", "Description", "Company", None, "Created time")),
     "jira": ("Summary,Issue key,Issue id,Issue Type,Status,Reporter,Created,Component/s,Description,Comment,Comment #2",
@@ -226,3 +227,35 @@ def test_an_embedded_picture_in_plain_text_is_left_out_and_told():
                        Columns(id="id", body="body"))
     assert found.tickets[0].body == "see [embedded file, 922 characters left out] please"
     assert "1 text held an embedded file, left out" in found.notes
+
+
+TAGS = "p div b br i span table tr td th ul li a img blockquote pre code h1 font o:p center unknown x-y".split()
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_no_word_is_lost_among_tags_of_any_kind(seed):
+    chance, parts = random.Random(seed), []
+    words = [f"w{i}x" for i in range(9)]
+    for word in words:
+        for _ in range(chance.randrange(3)):
+            tag = chance.choice(TAGS)
+            parts.append(chance.choice((f"<{tag}>", f"</{tag}>", f'<{tag} class="a>b">', f"<{tag}/>", f"<{tag} ",
+                                        f"<{tag} title='q", f"<{tag} and ")))
+        parts.append(chance.choice(("", " ", "\n")) + word + chance.choice(("", " ", " &amp; ", " < ", " > ", "\n")))
+    text = html_to_text("".join(parts))
+    assert [word for word in words if word not in text] == []
+
+
+def test_attributes_that_mail_programs_write_are_no_words():
+    assert html_to_text('<table border=0 cellspacing="0"><td width=100 nowrap class=MsoNormal>a</td><br clear=all/>'
+                        "<o:p></o:p><hr noshade size=1>b") == "a\n\nb"
+
+
+def test_the_gold_label_is_carried_and_survives_being_stored():
+    found = tickets_of("id,body,root cause", "1,x,late parcel", "2,y,")
+    assert [t.label for t in found.tickets] == ["late parcel", ""]
+    assert TicketSet.from_json(found.to_json()) == found
+
+
+def test_tickets_without_a_label_are_stored_as_they_were_before_there_were_labels():
+    assert '"label"' not in tickets_of("id,body", "1,x").to_json()

@@ -115,7 +115,7 @@ def _filled(key: str, shape: Any, facts: Mapping[str, Any], choose: Choose) -> A
     if value is None or isinstance(value, (list, tuple, dict)):
         return _unknown(shape, choose)
     if isinstance(shape, list):
-        return [value]
+        return [fill(shape[0], facts, choose) if shape and isinstance(shape[0], Mapping) else value]
     if isinstance(shape, bool) and value in _RANKS:
         return value == "high"
     options = _options(shape, meaning)
