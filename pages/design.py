@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import editors, frame, library, own_prices, state
+from lib.ui import design_diff, editors, frame, library, own_prices, state
 
 frame.page("design")
 found = editors.refresh_problems()
@@ -13,6 +13,8 @@ if found:
     with st.container(border=True):
         st.markdown("**This design cannot run yet**")
         editors.show_problems(found)
+
+design_diff.comparison("design")
 
 st.header("Question", anchor=False)
 editors.question("design")

@@ -99,20 +99,24 @@ def size(whole: Change) -> str:
 
 
 def growth(change: Change) -> str:
-    """"+43 tokens × 41 turns = +1,763 · +$0.0035"; "no other tokens" where only words changed."""
-    if not change.tokens and not change.usd:
-        return "as many tokens as before"
+    """"+43 tokens × 41 turns = +1,763 · +$0.0035"; "as many input tokens as before"."""
+    if not change.tokens:
+        return "as many input tokens as before" + (f" · {signed_dollars(change.usd)}" if change.usd else "")
     return f"{_product(change, '+', '−')} · {signed_dollars(change.usd)}"
 
 
 def _product(change: Change, plus: str, minus: str) -> str:
     total = _signed(change.tokens, plus, minus)
     if change.before.calls != change.after.calls:
-        return f"{total} tokens over {_calls(change.step, change.before)} → {_calls(change.step, change.after)}"
+        return f"{total} tokens over {change.before.calls:,} → {_moved_calls(change)}"
     each = _signed(change.tokens / change.after.calls, plus, minus)
     if change.after.calls == 1:
         return f"{total} tokens, once"
     return f"{each} tokens × {_calls(change.step, change.after)} = {total}"
+
+
+def _moved_calls(change: Change) -> str:
+    return plural(change.after.calls, *(NOUNS["agent"] if change.step == "agent" else CALLS))
 
 
 def _calls(step: str, taken: Taken) -> str:

@@ -113,8 +113,9 @@ def test_the_words_of_the_issue():
     ((3, 0, 0.0), (3, 10, 1.0), "+3.3 tokens × 3 turns = +10 · +$1"),
     ((1, 0, 0.0), (1, 7, 1.0), "+7 tokens, once · +$1"),
     ((1, 10, None), (1, 7, 1.0), "−3 tokens, once · no price"),
-    ((40, 900, 2.0), (30, 600, 1.5), "−300 tokens over 40 turns → 30 turns · −$0.5"),
-    ((4, 8, 1.0), (4, 8, 1.0), "as many tokens as before")])
+    ((40, 900, 2.0), (30, 600, 1.5), "−300 tokens over 40 → 30 turns · −$0.5"),
+    ((4, 8, 1.0), (4, 8, 1.0), "as many input tokens as before"),
+    ((4, 8, 1.0), (4, 8, 0.5), "as many input tokens as before · −$0.5")])
 def test_growth_has_a_sign_and_its_product_is_right(before, after, told):
     assert sizes.growth(change(before, after)) == told
 
