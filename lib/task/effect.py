@@ -6,6 +6,7 @@ that two such runs report. Or, before there is a run, two forecasts are held aga
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -190,17 +191,18 @@ class _Recorded:
         self._exchanges = sorted(map(_counted_once, exchanges), key=lambda exchange: exchange.started)
         self._steps = tuple(dict.fromkeys(exchange.step for exchange in self._exchanges))
         self._prices = dict(prices)
+        self._known: dict[str, dict[str, Taken]] = {}       # designs that differ elsewhere ask the same
 
     def taken(self, design: Design) -> dict[str, Taken]:
-        calls = self._calls(design)
-        return {step: _sum([call for exchange, call in zip(self._exchanges, calls, strict=True)
-                            if exchange.step == step]) for step in self._steps}
-
-    def _calls(self, design: Design) -> tuple[Predicted, ...]:
         sent = {step: asked_with(design, step) for step in self._steps if step in ASKS}
         names = _renamed(self._made_with, design)
-        asked = [_asked(exchange, sent.get(exchange.step), names) for exchange in self._exchanges]
-        return predict(asked, Policy(caching=design.caching), self._prices).calls
+        key = json.dumps([design.caching, sent, names])
+        if key not in self._known:
+            asked = [_asked(exchange, sent.get(exchange.step), names) for exchange in self._exchanges]
+            calls = predict(asked, Policy(caching=design.caching), self._prices).calls
+            self._known[key] = {step: _sum([call for each, call in zip(asked, calls, strict=True) if each.step == step])
+                                for step in self._steps}
+        return self._known[key]
 
 
 def _counted_once(exchange: Exchange) -> Exchange:

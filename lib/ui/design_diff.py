@@ -77,10 +77,9 @@ def _chosen(page: str) -> tuple[Design, Design]:
     named = {_id(design, now): (line, design) for line, design in library.choices()}
     ids = list(named)
     first = min(1, len(ids) - 1)
-    with st.container(horizontal=True):
-        picked = [st.selectbox(label, ids, index=index, key=f"{page}.compare.{side}", width=560,
-                               format_func=lambda id: named[id][0])
-                  for side, label, index in (("left", "From", first), ("right", "To", 0))]
+    sides = zip(st.columns(2), (("left", "From", first), ("right", "To", 0)), strict=True)
+    picked = [column.selectbox(label, ids, index=index, key=f"{page}.compare.{side}",
+                               format_func=lambda id: named[id][0]) for column, (side, label, index) in sides]
     left, right = (named.get(id, named[ids[0]])[1] for id in picked)
     return left, right
 
