@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from lib.ui import editors, frame, own_prices, state
+from lib.ui import design_diff, editors, frame, library, own_prices, state
 
 frame.page("design")
 found = editors.refresh_problems()
 
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    st.title("Design", anchor=False, width="content")
-    editors.reset_all("design")
+library.bar("design")
 st.caption("Everything here is filled in and works. Change what you like; nothing is sent before you press Run.")
 if found:
     with st.container(border=True):
         st.markdown("**This design cannot run yet**")
         editors.show_problems(found)
+
+design_diff.comparison("design")
 
 st.header("Question", anchor=False)
 editors.question("design")

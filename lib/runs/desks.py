@@ -66,11 +66,12 @@ class Desks(Database):
         return rows[0]["id"] if rows else None
 
     def hand_over_desk(self, old_id: str, new_id: str) -> None:
-        """What was on a desk, and its runs, are the new desk's from now on; the old one is gone."""
+        """What was on a desk, its runs and its designs are the new desk's from now on; the old one is gone."""
         with self._writing() as db:
             db.execute("update desk set id = ? where id = ?", [new_id, plain(old_id)])
             db.execute("update run set desk = ? where desk = ?", [new_id, plain(old_id)])
             db.execute("update spending set desk = ? where desk = ?", [new_id, plain(old_id)])
+            db.execute("update design set desk = ? where desk = ?", [new_id, plain(old_id)])
 
     # --- what was spent of the key of a shared playground's owner
 

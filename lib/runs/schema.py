@@ -54,6 +54,10 @@ MIGRATIONS: list[tuple[str, ...]] = [
     # What was spent of the key of a shared playground's owner, by whom. Apart from the calls, which may be deleted.
     ("create table spending (id integer primary key, desk text not null, at real not null, usd real not null)",
      "create index spending_by_time on spending (at, desk, usd)"),
+    # Designs that were saved under a name. Runs do not refer to them: each has its own copy.
+    ("""create table design (
+        id integer primary key autoincrement, desk text not null, name text not null, version text not null,
+        content text not null, created real not null, unique (desk, name, version))""",),
 ]
 
 

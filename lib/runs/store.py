@@ -1,7 +1,7 @@
 """The run store: runs, their calls with the exact requests and replies, data sets and desks, in one SQLite file.
 
 Every finished call is in here before anybody sees its reply. Nothing here computes a price or runs anything. What is
-listed, recorded and on desks is in modules of their own (`listing`, `recorded`, `desks`) over one `database`.
+listed, recorded, on desks and saved as designs is in modules of their own over one `database`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from lib.errors import StoreError
 from lib.runs.conversations import Parts, Recent, put_together, take_apart, to_json
 from lib.runs.database import insert
+from lib.runs.designs import Designs, SavedDesign
 from lib.runs.desks import Desks, data_id_of, forget_unused_data
 from lib.runs.listing import Listing
 from lib.runs.recorded import Recordings
@@ -37,11 +38,11 @@ from lib.runs.rows import (
     totals_of,
 )
 
-__all__ = ["SIMULATED_ANSWERS", "Answer", "Asked", "CallRow", "Exchange", "Listed", "Recorded", "Run", "Store",
-           "Totals", "Wanted", "data_id_of"]
+__all__ = ["SIMULATED_ANSWERS", "Answer", "Asked", "CallRow", "Exchange", "Listed", "Recorded", "Run", "SavedDesign",
+           "Store", "Totals", "Wanted", "data_id_of"]
 
 
-class Store(Listing, Recordings, Desks):
+class Store(Listing, Recordings, Desks, Designs):
     """The store in the file at `path`; its folder is made when missing. ":memory:" keeps nothing on disk. Safe to share
     between threads, and several processes may have the same file open. Every method raises StoreError when the file
     cannot be read or written."""
@@ -77,6 +78,12 @@ class Store(Listing, Recordings, Desks):
         rows = self._read("select * from run where ? is null or desk = ? order by created desc, rowid desc limit ?",
                           desk, desk, limit)
         return [run_of(row) for row in rows]
+
+    def newest_done(self, shape: str, data_id: str, desk: str) -> Run | None:
+        """The run of this shape on these data that this desk started last, of those that came to their end."""
+        found = self._read("select id from run where desk = ? and shape = ? and data_id = ? and status = 'done' "
+                           "order by created desc, rowid desc limit 1", desk, shape, data_id)
+        return self.run(found[0]["id"]) if found else None
 
     def group(self, group_id: str) -> list[Run]:
         """The runs of a group, in the order in which they were added."""
@@ -195,9 +202,9 @@ class Store(Listing, Recordings, Desks):
         self._shrink()
 
     def delete_everything(self) -> None:
-        """Deletes all runs, data sets and desks."""
+        """Deletes all runs, data sets, desks and saved designs."""
         with self._writing() as db:
-            for table in ("run", "node", "fields", "data", "desk"):
+            for table in ("run", "node", "fields", "data", "desk", "design"):
                 db.execute(f"delete from {table}")
         self._recent.clear()
         self._shrink()

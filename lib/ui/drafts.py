@@ -13,13 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from lib.design import OWN, Design, ToolText
+from lib.design_file import schema_of
 from lib.task.problems import Problem
 
 Drafts = Mapping[str, Any]
 
 TOOL_LISTS = ("added", "removed")
-DEEPEST = 50        # levels of a schema; what reads it after us recurses
-TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 STEP_PARTS = ("model", "max_tokens", "effort", "system")
 TOOL_PARTS = ("enabled", "name", "description", "input_schema")
 OWN_PARTS = (*TOOL_PARTS, "query")
@@ -150,38 +149,8 @@ def _put(design: Design, field: str, value: Any) -> Design:
     if head == "steps":
         return design.with_step(rest[0], **{rest[1]: value})
     if head == "tools":
-        return design.with_tool(rest[0], **{rest[1]: _schema(value) if rest[1] == "input_schema" else value})
+        return design.with_tool(rest[0], **{rest[1]: schema_of(value) if rest[1] == "input_schema" else value})
     return replace(design, **{head: value})
-
-
-def _schema(text: str) -> dict[str, Any]:
-    try:
-        schema = json.loads(text, parse_constant=_refuse_constant)
-        json.dumps(schema, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON yet: {error.msg}, line {error.lineno} column {error.colno}") from None
-    except RecursionError:
-        raise ValueError(TOO_DEEP) from None
-    except UnicodeEncodeError:
-        raise ValueError("it holds half a character (a lone surrogate, \\ud800 to \\udfff)") from None
-    if not isinstance(schema, dict):
-        raise ValueError("a schema is a JSON object, {…}")
-    if _levels(schema) > DEEPEST:
-        raise ValueError(TOO_DEEP)
-    return schema
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"not JSON: {name} is no JSON number")
-
-
-def _levels(value: Any) -> int:
-    """How deep objects and lists are nested. Without recursion, which is what a deep one breaks."""
-    levels, inside = 0, [value]
-    while inside := [v for v in inside if isinstance(v, (dict, list))]:
-        inside = [part for v in inside for part in (v.values() if isinstance(v, dict) else v)]
-        levels += 1
-    return levels
 
 
 def _known(design: Design, field: str) -> bool:

@@ -7,17 +7,13 @@ browser has not drawn yet, such as one in a closed expander.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from lib.models import MODELS, model
-from lib.phrases import plural
-from lib.ui import drafts, state
-from lib.ui import format as fmt
-from lib.usage.tokens import estimate
+from lib.ui import drafts, sizes, state
 
 STEP_TITLES = {
     "label": ("Label", "one call per ticket"),
@@ -97,7 +93,7 @@ def step(page: str, name: str) -> None:
             _field(st.number_input, page, f"steps.{name}.max_tokens", step=256, width=200,
                    help="max_tokens of the request. A reply that reaches it is cut off and not used.")
         _field(st.text_area, page, f"steps.{name}.system", height="content")
-        st.caption(_prompt_size(name))
+        sizes.prompt(name)
 
 
 def tool(page: str, key: str) -> None:
@@ -111,32 +107,14 @@ def tool(page: str, key: str) -> None:
             _field(st.toggle, page, owned[0])
         _field(st.text_area, page, owned[2], height="content")
         _field(st.text_area, page, owned[3], height=240)
-        st.caption(_tool_size(key))
+        sizes.tool(key)
 
 
-def reset_all(page: str) -> None:
-    owned = [*drafts.TOOL_LISTS, *drafts.fields(state.base())]
-    _reset_button("Reset all to default", f"{page}.reset_all", owned, state.is_edited())
-
-
-# --- what a text costs -----------------------------------------------------------------------------------------------
-
-
-def _prompt_size(name: str) -> str:
-    design, _ = state.design()
-    sent = {"label": f" × {plural(len(state.data().tickets), 'ticket')}", "agent": ", resent every turn",
-            "summary": f" × {plural(design.k, 'cause')}"}.get(name, ", once")
-    settings = design.steps[name]
-    return f"≈ {fmt.exact(estimate(settings.system, settings.model))} tokens{sent}"
-
-
-def _tool_size(key: str) -> str:
-    design, _ = state.design()
-    told = next(t for t in design.tools if t.key == key)
-    if not told.enabled:
-        return "not sent"
-    text = json.dumps([told.name, told.description, told.input_schema], ensure_ascii=False)
-    return f"≈ {fmt.exact(estimate(text, design.steps['agent'].model))} tokens, resent every turn"
+def revert(page: str) -> None:
+    """Drops every edit since the design was opened."""
+    typed = state.desk()["drafts"]
+    _reset_button("Revert", f"{page}.revert", list({**typed, **_dropped()}), bool(typed),
+                  help="Back to the design as it was opened.")
 
 
 def problems() -> list[drafts.Problem]:
@@ -196,9 +174,20 @@ def _current(field: str) -> Any:
 
 
 def _key(page: str, field: str) -> str:
-    """A reset makes a new widget: the browser would go on showing the old one's text."""
-    resets = st.session_state.setdefault("_resets", {}).get(field, 0)
-    return f"{page}.{field}" + (f".{resets}" if resets else "")
+    """A new one where a reset, another design or another tab changed the field under its widget: the browser would go
+    on showing what stood there. What was typed and could not be kept changed nothing, and stays."""
+    renewed = st.session_state.setdefault("_renewed", {})
+    shown = st.session_state.setdefault("_shown_values", {})
+    key, now = _nth_key(page, field, renewed.get(field, 0)), _current(field)
+    if key in st.session_state and shown.get(key, now) != now != st.session_state[key]:
+        renewed[field] = renewed.get(field, 0) + 1
+        key = _nth_key(page, field, renewed[field])
+    shown[key] = now
+    return key
+
+
+def _nth_key(page: str, field: str, number: int) -> str:
+    return f"{page}.{field}" + (f".{number}" if number else "")
 
 
 def _save(key: str, field: str) -> None:
@@ -212,28 +201,25 @@ def _reset(owned: list[str]) -> None:
     now = state.desk()["drafts"]
     _dropped().update({field: now[field] for field in owned if field in now})
     state.keep_drafts(dict.fromkeys(owned))
-    _renew(owned)
 
 
 def _undo(owned: list[str]) -> None:
-    back = {field: _dropped().pop(field) for field in owned if field in _dropped()}
-    state.keep_drafts(back)
-    _renew(back)
-
-
-def _renew(owned: Iterable[str]) -> None:
-    resets = st.session_state["_resets"]
-    resets.update({field: resets.get(field, 0) + 1 for field in owned})
+    state.keep_drafts({field: _dropped().pop(field) for field in owned if field in _dropped()})
 
 
 def _dropped() -> dict[str, Any]:
-    return st.session_state.setdefault("_dropped", {})
+    """What was typed on the design that is open, and reset."""
+    of, found = st.session_state.get("_dropped", (None, {}))
+    if of != state.desk()["opened"]:
+        of, found = st.session_state["_dropped"] = (state.desk()["opened"], {})
+    return found
 
 
 def _reset_button(label: str, key: str, owned: list[str], touched: bool, **options: Any) -> None:
     """Resets these fields; once they are reset, and until they are edited, it brings back what was typed."""
     if not touched and any(field in _dropped() for field in owned):
-        st.button("Undo reset", key=f"{key}.undo", icon=":material/undo:", on_click=_undo, args=(owned,), **options)
+        st.button(f"Undo {label.lower()}", key=f"{key}.undo", icon=":material/undo:", on_click=_undo, args=(owned,),
+                  **options)
     else:
         st.button(label, key=key, icon=":material/restart_alt:", disabled=not touched, on_click=_reset, args=(owned,),
                   **options)

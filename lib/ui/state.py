@@ -24,7 +24,7 @@ from lib.design import Design
 from lib.errors import DesignError, InputError, PlaygroundError, StoreError
 from lib.phrases import plural
 from lib.runs.job import Runs
-from lib.runs.store import CallRow, Listed, Run, Store, Wanted
+from lib.runs.store import CallRow, Listed, Run, SavedDesign, Store, Wanted
 from lib.settings import ROOT, Settings
 from lib.task.default_design import default_design
 from lib.task.report import Report
@@ -196,7 +196,7 @@ def _stored_desk() -> dict[str, Any]:
 
 def _empty_desk() -> dict[str, Any]:
     return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {},
-            "connection": {}, "resumed": {}, "opened": {}, "picked": {}}
+            "connection": {}, "resumed": {}, "opened": {}, "picked": {}, "pinned": ""}
 
 
 def _last_desk() -> str | None:
@@ -271,7 +271,34 @@ def is_edited() -> bool:
 
 def open_design(design: Design) -> None:
     """The design takes the place of the one that is open, and of all edits on it."""
-    keep(opened=design.to_dict(), drafts={})
+    keep(opened={} if design == default() else design.to_dict(), drafts={})
+
+
+def save_design(name: str) -> None:
+    """Saves the design as edited under `name`, and opens what was saved. Raises DesignError while part of it cannot be
+    used: what stands in for it is not what was typed."""
+    look_again()
+    edited, unusable = design()
+    if unusable:
+        raise DesignError(f"Not saved: {draft_module.label(unusable[0].field)}: {unusable[0].text}")
+    named = replace(edited, name=name)
+    store().save_design(desk_id(), name, named.version, named.to_dict())
+    open_design(named)
+
+
+def saved_designs() -> list[SavedDesign]:
+    """Newest first; in a shared playground only this desk's."""
+    return store().designs(whose())
+
+
+@told
+def delete_saved_design(saved_id: int) -> None:
+    store().delete_design(saved_id, whose())
+
+
+def designs_of_runs(limit: int) -> list[tuple[dict[str, Any], float]]:
+    """The different designs of the latest runs, each with when it ran last; in a shared playground only this desk's."""
+    return store().designs_of_runs(whose(), limit)
 
 
 def design_of(run: Run) -> Design | None:

@@ -49,7 +49,7 @@ def _delete(page: str, counts: dict[str, int]) -> None:
 def _confirmation(page: str, popover: str, what: str, counts: dict[str, int]) -> None:
     lost = f"{plural(counts['runs'], 'run')} and {plural(counts['calls'], 'call')}"
     if not state.shared():
-        lost += ", all uploaded data, and what you changed on the Design page"
+        lost += ", all uploaded data, and what you changed or saved on the Design page"
     st.text(f"{lost} will be gone.")
     st.button(what, key=f"{page}.wipe.yes", on_click=_wiped, args=(popover,))
 

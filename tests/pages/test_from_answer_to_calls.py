@@ -113,7 +113,7 @@ def test_an_early_end_says_how_many_calls_are_kept(visit, store, sample, status)
 def test_what_came_from_earlier_replies_is_told_and_marked(visit, store, sample):
     run = seeds.add_run(store, sample.tickets, sample.id, "agent", source="live")
     for number in (41, 42):
-        store.add_call(seeds._row(run, "agent", f"turn {number}", 999.0, 5, cached=1, usd=0.0, attempts=0),
+        store.add_call(seeds._row(run, "agent", f"turn {number}", 999.0, 5, "tool_use", cached=1, usd=0.0, attempts=0),
                        {"messages": []}, None)
     app = visit("run", "g1")
     assert "2 of 42 calls from earlier replies: free." in literal(app)

@@ -465,7 +465,7 @@ def test_a_playground_that_keeps_nothing_says_so(visit, monkeypatch):
 def test_everything_can_be_deleted_after_a_second_click(visit, store, sample, two_groups):
     store.save_desk("mine", {"drafts": {"k": 3}, "group": "g1"})
     app = opened(visit("history", desk="mine"), "wipe")
-    assert "3 runs and 132 calls, all uploaded data, and what you changed on the Design page" in literal(app)
+    assert "3 runs and 132 calls, all uploaded data, and what you changed or saved on the Design page" in literal(app)
     app.button(key="history.wipe.yes").click().run()
     sound(app)
     assert store.counts() == {"runs": 0, "calls": 0, "data": 0} and not state.store().load_desk("mine")["drafts"]
