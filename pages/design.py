@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import editors, frame, library, own_prices, state
+from lib.ui import editors, frame, library, own_prices
 
 frame.page("design")
 found = editors.refresh_problems()
@@ -31,5 +31,4 @@ editors.agent_knobs("design")
 editors.step("design", "agent")
 
 st.subheader("Tools of the agent", anchor=False)
-for tool in state.base().tools:
-    editors.tool("design", tool.key)
+editors.tools("design")
