@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import editors, frame, library, own_prices
+from lib.ui import editors, frame, library, model_choice, own_prices
 
 frame.page("design")
 found = editors.refresh_problems()
@@ -19,6 +19,9 @@ editors.question("design")
 st.caption("A run of either shape ends when the next call could go over one of these.")
 editors.limits("design")
 editors.sending("design")
+
+st.header("Models", anchor=False)
+model_choice.models("design")
 own_prices.editor_of_next("design")
 
 st.header(":blue[Pipeline]", anchor=False)

@@ -20,7 +20,7 @@ from lib.task import problems as task_problems
 from lib.task.advice import advice
 from lib.task.problems import TOOL_NAME
 from lib.tickets.visible import visible
-from lib.ui import connection, drafts, own_tools, state
+from lib.ui import connection, drafts, model_choice, own_tools, state
 from lib.ui import format as fmt
 from lib.usage.tokens import estimate
 
@@ -232,7 +232,7 @@ def _label(field: str) -> str:
 
 def _model(page: str, field: str) -> None:
     key, current = _key(page, field), _current(field)
-    options = list(MODELS) + ([current] if current not in MODELS else [])
+    options = list(dict.fromkeys([*model_choice.server_models(), *MODELS, current]))
     st.selectbox(_label(field), options, index=options.index(current), key=key, format_func=_model_name, width=320,
                  accept_new_options=True, on_change=_save, args=(key, field),
                  help="Or type any model's id: a compatible server has its own.")
