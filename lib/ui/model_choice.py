@@ -37,8 +37,8 @@ def models(page: str) -> None:
         st.dataframe(rows(state.design()[0]), hide_index=True, key=f"{page}.models", height="content",
                      placeholder="–", column_config=_columns(), alt="What each model costs and takes")
         st.caption("Dollars per million tokens: list prices, or yours where you set some. A newer tokenizer counts the "
-                   f"same text as ≈ {100 * _more_tokens():.0f} % more tokens. A request that names no effort gets the model's "
-                   "own, the one in brackets.")
+                   f"same text as ≈ {100 * _more_tokens():.0f} % more tokens. A request that names no effort gets the "
+                   "model's own, the one in brackets.")
 
 
 def server_models() -> list[str]:
