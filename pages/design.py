@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import editors, frame, library, model_choice, own_prices
+from lib.ui import design_diff, editors, frame, library, model_choice, own_prices
 
 frame.page("design")
 found = editors.refresh_problems()
@@ -13,6 +13,8 @@ if found:
     with st.container(border=True):
         st.markdown("**This design cannot run yet**")
         editors.show_problems(found)
+
+design_diff.comparison("design")
 
 st.header("Question", anchor=False)
 editors.question("design")

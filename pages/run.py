@@ -2,13 +2,28 @@
 
 import streamlit as st
 
-from lib.ui import actuals, answer, calls, editors, export_menu, frame, go_to, launch, live, pictures, recent, state
+from lib.ui import (
+    actuals,
+    answer,
+    baseline,
+    calls,
+    editors,
+    export_menu,
+    frame,
+    go_to,
+    launch,
+    live,
+    pictures,
+    recent,
+    state,
+)
 
 frame.page("run")
 launch.header("run", editors.refresh_problems())
 runs = state.group()
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     recent.shown(runs)
+    baseline.button("run", runs)
     export_menu.menu("run", runs)
 live.live("run")
 

@@ -79,6 +79,12 @@ class Store(Listing, Recordings, Desks, Designs):
                           desk, desk, limit)
         return [run_of(row) for row in rows]
 
+    def newest_done(self, shape: str, data_id: str, desk: str) -> Run | None:
+        """The run of this shape on these data that this desk started last, of those that came to their end."""
+        found = self._read("select id from run where desk = ? and shape = ? and data_id = ? and status = 'done' "
+                           "order by created desc, rowid desc limit 1", desk, shape, data_id)
+        return self.run(found[0]["id"]) if found else None
+
     def group(self, group_id: str) -> list[Run]:
         """The runs of a group, in the order in which they were added."""
         return [run_of(row) for row in self._read('select * from run where "group" = ? order by rowid', group_id)]

@@ -171,7 +171,8 @@ def first_requests(design: Design, tickets: TicketSet) -> dict[str, dict[str, An
 
 def fault_of(design: Design) -> str:
     """Why the design cannot run and nothing can be told of it; empty where it can."""
-    return next((p.text for p in problems(design) if NEEDED.fullmatch(p.field)), "")
+    without_tools = replace(design, tools=())       # none of theirs counts here, and to check their schemas takes time
+    return next((p.text for p in problems(without_tools) if NEEDED.fullmatch(p.field)), "")
 
 
 def for_an_hour(design: Design) -> bool:
@@ -282,20 +283,21 @@ USUAL, QUICK, THOROUGH = Habit(), Habit(at_once=READS), Habit(detours=DETOURS)
 
 
 def _agent_forecast(design: Design, tickets: TicketSet, prices: Mapping[str, Any]) -> Forecast:
-    usual, thorough = (_agent(design, tickets, habit) for habit in (USUAL, THOROUGH))
+    usual, thorough = (agent_parts(design, tickets, habit) for habit in (USUAL, THOROUGH))
     if design.keep_results or design.result_chars:
-        hasty, fewer = _agent(design, tickets, Habit(reads=0)), "it does not get to see all results and may end early"
+        hasty = agent_parts(design, tickets, Habit(reads=0))
+        fewer = "it does not get to see all results and may end early"
     else:
-        hasty = _agent(design, tickets, Habit(reads=1 - LEFT_OUT))
+        hasty = agent_parts(design, tickets, Habit(reads=1 - LEFT_OUT))
         fewer = f"it may leave {100 * LEFT_OUT:.0f} % of the tickets unread"
     low = hasty
-    if _reads_several(design) and _input(quick := _agent(design, tickets, QUICK)) < _input(hasty):
+    if _reads_several(design) and _input(quick := agent_parts(design, tickets, QUICK)) < _input(hasty):
         low, fewer = quick, f"it may read {READS} tickets in one turn"
     more = f"looking things up, calls that fail and answers sent back may take {100 * DETOURS:.0f} % more turns"
     return _told(usual, low, thorough, prices, for_an_hour(design), (fewer, more, _OFF))
 
 
-def _agent(design: Design, tickets: TicketSet, habit: Habit = USUAL) -> list[Part]:
+def agent_parts(design: Design, tickets: TicketSet, habit: Habit = USUAL) -> list[Part]:
     """One entry per turn: turn t resends the first request and what the turns before have left of what they added."""
     turns = min(turns_needed(design, len(tickets), habit), design.limits.max_turns)
     agent = agent_at(design, tickets, len(tickets), habit)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
 import streamlit as st
 
 from lib.design import Design
-from lib.errors import DesignError
 from lib.phrases import plural
 from lib.runs.store import Run
 from lib.task.report import Cause, Check, Customer, Report
 from lib.tickets.visible import visible
-from lib.ui import calls_behind, compare, connection, differences, drafts, live, state
+from lib.ui import baseline, calls_behind, compare, connection, differences, drafts, live, recent, state
+from lib.ui import format as fmt
 
 Pair = tuple[Cause | None, Cause | None]    # the pipeline's, the agent's
 
@@ -193,47 +194,65 @@ def _check(check: Check) -> None:
 
 
 def changes(runs: list[Run]) -> None:
-    """What of design and data is other than in the run before, and what that did. Whoever was given a link to these
-    runs was given none to that one."""
-    before = _group_before(runs[0]) if runs and state.is_mine(runs[0]) else []
-    if not before:
-        return
-    try:
-        old, new = Design.from_dict(before[0].design), Design.from_dict(runs[0].design)
-    except DesignError:
-        return
-    fields, data = drafts.changed(old, new), differences.data(before[0], runs[0])
-    conditions = differences.conditions(before[0], runs[0])
-    if not (fields or data or conditions):
+    """What of design and data is other than in the run before, or in the pinned one, and what that did."""
+    base = baseline.of(runs) if runs else baseline.Baseline([])
+    old, new = (state.design_of(found[0]) if found else None for found in (base.runs, runs))
+    differs = old is not None and new is not None and _made_otherwise(base.runs[0], runs[0], old, new)
+    if not differs and not base.is_pinned and not base.note:
         return
     with st.container(border=True, key="run_changes", gap="xsmall"):
-        st.markdown("**What changed since the run before**")
-        if data:
-            st.text(visible(data))
-        if conditions:
-            st.text(conditions)
-        if fields:
-            st.text("Edited: " + ", ".join(drafts.label(f) for f in fields))
-        for run in runs:
-            _effect(next((b for b in before if b.shape == run.shape), None), run, same_data=not data)
-        differences.fields(old, new)
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**What changed since {base.name}**", width="content")
+            if base.is_pinned or base.note:
+                baseline.unpin("run")
+        if base.note:
+            st.text(base.note)
+        if old is not None and new is not None:
+            _changed(base.runs, runs, old, new)
+        elif base.runs:
+            st.text("The design of one is of another version of the playground.")
 
 
-def _group_before(run: Run) -> list[Run]:
-    """The group that this desk ran just before the run's; empty if there is none."""
-    for limit in (6, 50):       # mostly it is the one just before; reading 50 reports of many tickets is slow
-        for other in state.store().runs(desk=run.desk, limit=limit):
-            if other.group != run.group and other.created < run.created:
-                return state.store().group(other.group)
-    return []
+def _made_otherwise(before: Run, run: Run, old: Design, new: Design) -> bool:
+    return bool(drafts.changed(old, new) or differences.data(before, run) or differences.conditions(before, run))
 
 
-def _effect(before: Run | None, run: Run, same_data: bool) -> None:
-    """No figures for a run that did not get to its end: its sums say nothing of the edit."""
-    if before is None or state.is_active(run):
-        return
-    old, new = live.outcome(before), live.outcome(run)
-    if old.complete and new.complete:
-        st.text(compare.difference(old, new, same_data))
-    else:
-        st.text(f"{run.shape}: {'this run' if old.complete else 'the run before'} has no whole answer to compare")
+def _changed(before: list[Run], runs: list[Run], old: Design, new: Design) -> None:
+    data, conditions = differences.data(before[0], runs[0]), differences.conditions(before[0], runs[0])
+    edited = drafts.changed(old, new)
+    st.text(visible(f"{recent.made_with(before[0])}, {fmt.ago(before[0].created)} → {recent.made_with(runs[0])}"))
+    for line in filter(None, (data, conditions)):
+        st.text(visible(line))
+    st.text("Edited: " + ", ".join(map(drafts.label, edited)) if edited else "The design is the same.")
+    _effects(before, runs, same_data=not data)
+    differences.fields(old, new)
+
+
+def _effects(before: list[Run], runs: list[Run], same_data: bool) -> None:
+    """A table of all figures, a column for each shape that both have. None for a run that did not get to its end: its
+    sums say nothing of the edit."""
+    columns = {}
+    for run in runs:
+        if (was := next((b for b in before if b.shape == run.shape), None)) and not state.is_active(run):
+            old, new = live.outcome(was), live.outcome(run)
+            if old.complete and new.complete:
+                columns[run.shape] = dict(compare.differences(old, new, same_data))
+            else:
+                which = "this run" if old.complete else "the baseline"
+                st.text(f"{run.shape}: {which} has no whole answer to compare")
+    if columns:
+        st.markdown(_table(columns))
+
+
+def _table(columns: dict[str, dict[str, str]]) -> str:
+    """As markdown; all of its words are ours. What one shape alone has, such as failures, is "–" for the other."""
+    rows = sorted({what for told in columns.values() for what in told}, key=_place(columns))
+    head = ["", *(f":{live.COLOUR[shape]}[**{shape}**]" for shape in columns)]
+    lines = [head, ["---"] * len(head), *([what, *(told.get(what, "–") for told in columns.values())] for what in rows)]
+    return fmt.escaped("\n".join(f"| {' | '.join(line)} |" for line in lines))
+
+
+def _place(columns: dict[str, dict[str, str]]) -> Callable[[str], int]:
+    longest = sorted(columns.values(), key=len, reverse=True)
+    order = list(dict.fromkeys(what for told in longest for what in told))
+    return order.index

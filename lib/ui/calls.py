@@ -13,7 +13,7 @@ from lib.messages import blocks, get
 from lib.phrases import plural
 from lib.runs.store import CallRow, Run
 from lib.tickets.visible import visible
-from lib.ui import connection, go_to, live, own_prices, state
+from lib.ui import connection, go_to, live, own_prices, sent_back, state
 from lib.ui import format as fmt
 
 SHOWN = 2_000       # rows sent to the browser at once
@@ -85,28 +85,9 @@ def _until_the_first(runs: list[Run]) -> None:
 
 def _numbered(run: Run) -> list[Row]:
     ordered = sorted(state.calls(run.id), key=lambda c: (c.started, c.id))
-    again, outcomes = _asked_again(run, ordered), _asked_for(run, ordered) or _causes(run, ordered)
+    again, outcomes = sent_back.ids(run, ordered), _asked_for(run, ordered) or _causes(run, ordered)
     return [Row(run, call, number, call.id in again, *outcomes.get(call.id, ()))
             for number, call in enumerate(ordered, start=1)]
-
-
-def _asked_again(run: Run, ordered: list[CallRow]) -> set[int]:
-    """The calls of a pipeline that answered, and whose reply was sent back with the reason."""
-    if run.shape != "pipeline":
-        return set()
-    last: dict[tuple[str, str], CallRow] = {}
-    found = set()
-    for call in ordered:
-        before = last.get((call.step, call.subject))
-        if before and not before.error and _sends_back(call):
-            found.add(before.id)
-        last[call.step, call.subject] = call
-    return found
-
-
-def _sends_back(call: CallRow) -> bool:
-    """Of two calls with one subject the later asks again; only batches of a merge may share theirs by chance."""
-    return call.step != "merge" or len(state.store().exchange(call.id)[0].get("messages", [])) > 1
 
 
 def _asked_for(run: Run, ordered: list[CallRow]) -> dict[int, tuple[str, int]]:

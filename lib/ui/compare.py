@@ -37,6 +37,9 @@ class Outcome:
     unreported: int = 0         # calls that `input` leaves out
     unpriced: int = 0           # calls that `usd` leaves out
     replayed: bool = False      # `usd` is what it would list; nothing was paid
+    seconds: float | None = None
+    sent_back: int = 0          # replies that were not what was asked for, and asked again
+    failed: int = 0             # calls without a reply
 
     @property
     def complete(self) -> bool:
@@ -146,27 +149,66 @@ def no_repeats(report: Report) -> str:
 
 
 def difference(before: Outcome, after: Outcome, same_data: bool = True) -> str:
-    """One line on what a second run of the same shape changed: tokens, dollars, answer."""
+    """One line on what a second run of the same shape changed: tokens, dollars, calls, failures, answer."""
+    parts = [f"{what} {told}" for what, told in [*_sums(before, after), *_failures(before, after)]]
+    return f"{after.shape}: " + " · ".join(parts + [_answer_change(before, after)] * same_data)
+
+
+def differences(before: Outcome, after: Outcome, same_data: bool = True) -> list[tuple[str, str]]:
+    """The same and all else that can be held against each other, one by one: what, and from what to what."""
+    tokens, cost, calls = _sums(before, after)
+    output = _change((before.output, before.unreported), (after.output, after.unreported), fmt.short)
+    time = _change((before.seconds, 0), (after.seconds, 0), fmt.seconds)
+    found = [tokens, ("output tokens", output), cost, ("time", time), calls, *_failures(before, after),
+             ("checks passed", _moved(checks_passed(before.report), checks_passed(after.report)))]
+    return found + [("answer", _answer_change(before, after))] * same_data
+
+
+def _sums(before: Outcome, after: Outcome) -> list[tuple[str, str]]:
     def money(usd: float | None) -> str:
         return fmt.dollars(usd, beside=(before.usd, after.usd))
-    parts = [_change("input tokens", (before.input, before.unreported), (after.input, after.unreported), fmt.short),
-             _change("cost", (before.usd, before.unpriced), (after.usd, after.unpriced), money),
-             _change("calls", (before.calls, 0), (after.calls, 0), fmt.exact)]
-    return f"{after.shape}: " + " · ".join(parts + [_answer_change(before, after)] * same_data)
+    return [("input tokens", _change((before.input, before.unreported), (after.input, after.unreported), fmt.short)),
+            ("cost", _change((before.usd, before.unpriced), (after.usd, after.unpriced), money)),
+            ("calls", _change((before.calls, 0), (after.calls, 0), fmt.exact))]
+
+
+def _failures(before: Outcome, after: Outcome) -> list[tuple[str, str]]:
+    """What went wrong in either: replies that failed validation, calls without a reply, tickets left without a label.
+    """
+    counts = (("replies sent back", before.sent_back, after.sent_back),
+              ("calls that failed", before.failed, after.failed),
+              ("tickets without a label", _unlabelled(before), _unlabelled(after)))
+    return [(what, _moved(f"{was:,}", f"{now:,}")) for what, was, now in counts if was or now]
+
+
+def _unlabelled(outcome: Outcome) -> int:
+    return len(outcome.report.failed) if outcome.report else 0
+
+
+def checks_passed(report: Report | None) -> str:
+    """"9 of 10", what only the data lack left out; "no answer" where nothing could be checked."""
+    if report is None:
+        return "no answer"
+    judged = [check for check in report.checks if not check.is_gap]
+    return f"{sum(check.passed for check in judged)} of {len(judged)}"
+
+
+def _moved(was: str, now: str) -> str:
+    return f"unchanged ({now})" if was == now else f"{was} → {now}"
 
 
 Sum = tuple[float | None, int]      # of what is known, and how many calls it leaves out
 
 
-def _change(what: str, old: Sum, new: Sum, show: Show) -> str:
+def _change(old: Sum, new: Sum, show: Show) -> str:
     (was, was_without), (now, now_without) = old, new
     shown = f"{fmt.at_least(show(was), was_without)} → {fmt.at_least(show(now), now_without)}"
     if was is None or now is None or was_without or now_without:
-        return f"{what} {shown}"
+        return shown
     if isclose(was, now):       # the same dollars added up in another order
-        return f"{what} unchanged ({show(now)})"
+        return f"unchanged ({show(now)})"
     share = f" ({(now - was) / was:+.0%})" if was and abs(now - was) >= 0.005 * was else ""
-    return f"{what} {shown}{share}"
+    return f"{shown}{share}"
 
 
 def _answer_change(before: Outcome, after: Outcome) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from lib.catalog import Roles
-from lib.design import Design
+from lib.design import Design, ToolText
 from lib.phrases import plural
 from lib.runs.store import Run
 from lib.tickets.visible import visible
@@ -17,10 +19,35 @@ from lib.ui import format as fmt
 SHORT = 60      # characters of a text that is shown before and after; a longer one is compared word by word
 
 
-def fields(old: Design, new: Design) -> None:
-    """Every field that differs, each with what it was and what it is."""
+def fields(old: Design, new: Design, effects: Mapping[str, str] | None = None) -> None:
+    """Every field that differs, each with what it was and what it is; and what it changes, where that is given. A tool
+    that came or went is one field, "tools.own_1"."""
+    effects, whole = effects or {}, _tools_of_one(old, new)
+    for key, (tool, sign, verb) in whole.items():
+        st.text(visible(f"tool {tool.name or key}: {verb}"))
+        _effect(effects.get(f"tools.{key}"))
+        _lines([f"{sign} {line}" for line in _told(tool)])
     for field in drafts.changed(old, new):
-        _field(field, _value(old, field), _value(new, field))
+        if not any(field.startswith(f"tools.{key}.") for key in whole):
+            _field(field, _value(old, field), _value(new, field), effects.get(field))
+
+
+def _tools_of_one(old: Design, new: Design) -> dict[str, tuple[ToolText, str, str]]:
+    """Key -> (tool, sign, what happened) for the tools that only one of the designs has."""
+    before, after = ({tool.key: tool for tool in design.tools} for design in (old, new))
+    return {**{key: (tool, "+", "added") for key, tool in after.items() if key not in before},
+            **{key: (tool, "-", "removed") for key, tool in before.items() if key not in after}}
+
+
+def _told(tool: ToolText) -> list[str]:
+    """All that a tool says, and its SELECT, line by line."""
+    return [*tool.description.splitlines(), *json.dumps(tool.input_schema, ensure_ascii=False).splitlines(),
+            *tool.query.splitlines()]
+
+
+def _effect(words: str | None) -> None:
+    if words:
+        st.text(f"≈ {words}")
 
 
 def _value(design: Design, field: str) -> Any:
@@ -31,15 +58,19 @@ def _value(design: Design, field: str) -> Any:
         return ""
 
 
-def _field(field: str, old: Any, new: Any) -> None:
+def _field(field: str, old: Any, new: Any, effect: str | None) -> None:
     """The words of a text that went and came; a short value before and after."""
     if not isinstance(old, str) or max(len(old), len(new)) < SHORT and "\n" not in old + new:
         st.text(visible(f"{drafts.label(field)}: {_said(field, old)} → {_said(field, new)}"))
+        _effect(effect)
         return
-    lines = compare.edit(old, new)
     st.caption(drafts.label(field))
-    st.code(visible("\n".join(lines)), language="diff", wrap_lines=True,
-            height=240 if len(lines) > 10 else "content")
+    _effect(effect)
+    _lines(compare.edit(old, new))
+
+
+def _lines(lines: list[str]) -> None:
+    st.code(visible("\n".join(lines)), language="diff", wrap_lines=True, height=240 if len(lines) > 10 else "content")
 
 
 def _said(field: str, value: Any) -> Any:

@@ -7,7 +7,6 @@ browser has not drawn yet, such as one in a closed expander.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -15,14 +14,11 @@ import streamlit as st
 
 from lib.design import ToolText
 from lib.models import MODELS, model
-from lib.phrases import plural
 from lib.task import problems as task_problems
 from lib.task.advice import advice
 from lib.task.problems import TOOL_NAME
 from lib.tickets.visible import visible
-from lib.ui import connection, drafts, model_choice, own_tools, state
-from lib.ui import format as fmt
-from lib.usage.tokens import estimate
+from lib.ui import connection, drafts, model_choice, own_tools, sizes, state
 
 STEP_TITLES = {
     "label": ("Label", "one call per ticket"),
@@ -111,7 +107,7 @@ def step(page: str, name: str) -> None:
                    help="max_tokens of the request. A reply that reaches it is cut off and not used.")
             _effort(page, name)
         _field(st.text_area, page, f"steps.{name}.system", height="content")
-        st.caption(_prompt_size(name))
+        sizes.prompt(name)
 
 
 def tool(page: str, key: str) -> None:
@@ -133,7 +129,7 @@ def tool(page: str, key: str) -> None:
         if told.is_own:
             _field(st.text_area, page, f"tools.{key}.query", height="content", help=QUERY_HELP)
             own_tools.trial(page, told)
-        st.caption(_tool_size(key))
+        sizes.tool(key)
 
 
 def tools(page: str) -> None:
@@ -178,26 +174,6 @@ def revert(page: str) -> None:
     typed = state.desk()["drafts"]
     _reset_button("Revert", f"{page}.revert", list({**typed, **_dropped()}), bool(typed),
                   help="Back to the design as it was opened.")
-
-
-# --- what a text costs -----------------------------------------------------------------------------------------------
-
-
-def _prompt_size(name: str) -> str:
-    design, _ = state.design()
-    sent = {"label": f" × {plural(len(state.data().tickets), 'ticket')}", "agent": ", resent every turn",
-            "summary": f" × {plural(design.k, 'cause')}"}.get(name, ", once")
-    settings = design.steps[name]
-    return f"≈ {fmt.exact(estimate(settings.system, settings.model))} tokens{sent}"
-
-
-def _tool_size(key: str) -> str:
-    design, _ = state.design()
-    told = next(t for t in design.tools if t.key == key)
-    if not told.enabled:
-        return "not sent"
-    text = json.dumps([told.name, told.description, told.input_schema], ensure_ascii=False)
-    return f"≈ {fmt.exact(estimate(text, design.steps['agent'].model))} tokens, resent every turn"
 
 
 def problems() -> list[drafts.Problem]:

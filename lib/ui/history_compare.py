@@ -11,14 +11,12 @@ import streamlit as st
 
 from lib.phrases import plural
 from lib.runs.store import Listed, Run
-from lib.task.report import Cause, Report
+from lib.task.report import Cause
 from lib.tickets.visible import visible
 from lib.ui import compare, connection, differences, drafts, history, live, state
 from lib.ui import format as fmt
 
 MATCHED_FROM = 0.5      # share of the larger data set's tickets that both have, from which causes can be matched
-
-
 
 
 @dataclass(frozen=True)
@@ -134,8 +132,11 @@ def _figures(left: Side, right: Side) -> str:
         (_cost_label(left.run, right.run),
          *_sums(costs, (one.unpriced, other.unpriced), lambda usd: fmt.dollars(usd, beside=costs))),
         ("time", *map(fmt.seconds, times), _change(*times)),
-        ("checks passed", _passed(left.outcome.report), _passed(right.outcome.report), ""),
+        ("checks passed", *(compare.checks_passed(side.outcome.report) for side in (left, right)), ""),
     ]
+    sent_back = (left.outcome.sent_back, right.outcome.sent_back)
+    if any(sent_back):
+        rows.insert(1, ("replies sent back", *map(fmt.exact, sent_back), _change(*sent_back)))
     if one.errors or other.errors:
         rows.insert(1, ("calls that failed", fmt.exact(one.errors), fmt.exact(other.errors), ""))
     head = [f"| | {left.name} | {right.name} | |", "|---|---:|---:|---:|"]
@@ -164,13 +165,6 @@ def _change(old: float | None, new: float | None) -> str:
     if factor <= 0.5:
         return f"{fmt.times(1 / factor)} less"
     return "same" if abs(factor - 1) < 0.0005 else f"{factor - 1:+.0%}".replace("%", " %")
-
-
-def _passed(report: Report | None) -> str:
-    if report is None:
-        return "no answer"
-    judged = [check for check in report.checks if not check.is_gap]
-    return f"{sum(check.passed for check in judged)} of {len(judged)}"
 
 
 # --- what they were made of ------------------------------------------------------------------------------------------

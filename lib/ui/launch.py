@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from lib.phrases import plural
-from lib.ui import connection, editors, estimate, go_to, live, picked, picking, start_runs, state
+from lib.ui import connection, design_diff, editors, estimate, go_to, live, picked, picking, start_runs, state
 from lib.ui.drafts import Problem
 
 
@@ -62,6 +62,7 @@ def again(page: str) -> None:
         st.button("Run again", type="primary", icon=":material/replay:", key=f"{page}.again", disabled=not ready,
                   on_click=_ask_or_start, args=(list(shapes),))
         st.caption("What you change here is the design everywhere; the next run uses it and says what it changed.")
+    design_diff.since(state.group())
     connection.origin(state.group())
 
 

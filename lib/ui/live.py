@@ -19,7 +19,7 @@ from lib.runs.store import CallRow, Run, Totals
 from lib.task.report import Report
 from lib.tickets import TicketSet
 from lib.tickets.visible import visible
-from lib.ui import also_running, compare, connection, drawings, go_to, own_prices, resume, state
+from lib.ui import also_running, compare, connection, drawings, go_to, own_prices, resume, sent_back, state
 from lib.ui import format as fmt
 from lib.usage.growth import turns_of
 
@@ -292,7 +292,8 @@ def report(run: Run) -> Report | None:
 def outcome(run: Run) -> compare.Outcome:
     totals = state.store().totals(run.id)
     return compare.Outcome(run.shape, report(run), totals.calls, totals.input, totals.output, totals.usd,
-                           totals.unreported, totals.unpriced, run.source == "replay")
+                           totals.unreported, totals.unpriced, run.source == "replay", elapsed(totals),
+                           sent_back.count(run), totals.errors)
 
 
 def calls_of(runs: list[Run]) -> dict[str, list[CallRow]]:

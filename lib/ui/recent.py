@@ -23,13 +23,19 @@ def shown(runs: list[Run]) -> None:
     what = "data that are gone"
     if data:
         what = f"{plural(len(data.tickets), 'ticket')} of {fmt.cut(data.tickets.name)}"
-    made_of = f"{what} · {fmt.cut(str(run.design.get('name', '')))}{edits(run)}"
+    made_of = f"{what} · {made_with(run)}"
     with st.container(horizontal=True, vertical_alignment="center", key="run_shown"):
         st.text(visible(f"Shown: {made_of} · {fmt.ago(run.created)} · {_source(run)}"), width="content")
         if differs := state.other_on_desk(run):
             them = "it" if differs == "design" else "those"
             st.badge(f"Not the {differs} above: run again to answer with {them}.", icon=":material/info:",
                      color="yellow")
+
+
+def made_with(run: Run) -> str:
+    """"default v1 · label prompt edited · 3fa2c81b9d": the run's design by its name and, as on Design, its version."""
+    name, version = fmt.cut(str(run.design.get("name", ""))), state.version_of(run)
+    return f"{name}{edits(run)}" + (f" · {version}" if version else "")
 
 
 def _source(run: Run) -> str:

@@ -176,7 +176,7 @@ def test_a_turn_tells_which_tool_it_asked_for_and_that_it_gave_an_error(calls, s
     said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": [one]},
             {"role": "user", "content": [error]}]
     store.add_run(run)
-    store.add_call(seeds._row(run, "agent", "", 1.0, 500), {"messages": said[:1]}, said[1])
+    store.add_call(seeds._row(run, "agent", "", 1.0, 500, "tool_use"), {"messages": said[:1]}, said[1])
     store.add_call(seeds._row(run, "agent", "", 2.0, 500), {"messages": said}, {"role": "assistant", "content": two})
     found = table(app.run()).tail(2).reset_index()
     sound(app)

@@ -108,6 +108,22 @@ def test_a_later_run_is_told_by_what_changed():
                     "same causes and counts")
 
 
+def test_what_failed_in_either_run_is_told_and_only_then():
+    bad = replace(AGENT, sent_back=3, failed=1)
+    assert "replies sent back 3 → 0 · calls that failed 1 → 0 · same causes" in compare.difference(bad, AGENT)
+    assert "replies sent back unchanged (3)" in compare.difference(bad, bad)
+    assert "sent back" not in compare.difference(AGENT, AGENT)
+
+
+def test_all_figures_of_two_runs_are_told_one_by_one():
+    after = replace(AGENT, input=8_000, output=180, usd=None, seconds=5.0)
+    assert compare.differences(replace(AGENT, seconds=10.0), after) == [
+        ("input tokens", "16k → 8k (-50%)"), ("output tokens", "90 → 180 (+100%)"), ("cost", "$0.0150 → no price"),
+        ("time", "10 s → 5.0 s (-50%)"), ("calls", "unchanged (12)"), ("checks passed", "unchanged (0 of 0)"),
+        ("answer", "same causes and counts")]
+    assert compare.differences(AGENT, after, same_data=False)[-1][0] == "checks passed"
+
+
 def test_dollars_added_up_in_another_order_are_unchanged():
     line = compare.difference(replace(AGENT, usd=0.1 + 0.2 + 0.3), replace(AGENT, usd=0.3 + 0.2 + 0.1))
     assert "cost unchanged ($0.60" in line

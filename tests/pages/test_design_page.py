@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from reading import everything, literal, sound
 
-from lib.task.default_design import default_design
-
 PROMPT = "design.steps.label.system"
 SCHEMA = "design.tools.get_customer.input_schema"
 
@@ -162,12 +160,6 @@ def test_limits_are_labelled_with_their_value_and_problems_use_the_labels(visit)
     assert "How many causes: 51 is not possible; it takes a whole number from 1 to 50" in literal(app)
     app.number_input(key="design.limits.max_usd").set_value(-1.0).run()
     assert "Stop at … dollars: -1.0 is not possible" in literal(app)
-
-
-def test_each_prompt_says_how_many_tokens_it_adds_and_how_often(visit):
-    captions = [c.value for c in visit("design").caption if c.value.startswith("≈")]
-    assert captions[0].endswith("tokens × 40 tickets") and captions[2].endswith("tokens × 5 causes")
-    assert sum(c.endswith("tokens, resent every turn") for c in captions) == 1 + len(default_design().tools)
 
 
 @pytest.mark.parametrize(("key", "field", "value"), [

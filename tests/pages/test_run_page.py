@@ -120,7 +120,8 @@ def test_the_agents_limit_is_no_goal(visit, store, sample):
 def test_the_page_says_what_its_results_are_of(visit, store, sample):
     seeds.add_run(store, sample.tickets, sample.id, "agent", created=time.time() - 370)
     app = visit("run", "g1")
-    assert "Shown: 40 tickets of tickets.csv · default v1 · 6 minutes ago · simulated" in literal(app)
+    shown = f"Shown: 40 tickets of tickets.csv · default v1 · {default_design().version} · 6 minutes ago · simulated"
+    assert shown in literal(app)
     assert "above: run again" not in markup(app)
 
 
@@ -198,9 +199,10 @@ def test_a_run_after_an_edit_says_what_changed(visit, store, sample):
     seeds.add_run(store, sample.tickets, sample.id, "pipeline", created=1_000.0)
     edited = default_design().with_step("label", system="Label it.").to_dict()
     seeds.add_run(store, sample.tickets, sample.id, "pipeline", group="g2", created=2_000.0, design=edited)
-    text = literal(visit("run", "g2"))
+    app = visit("run", "g2")
+    text = literal(app)
     assert "Edited: label: system prompt" in text
-    assert "input tokens unchanged" in text
+    assert "| input tokens | unchanged (33.1k) |" in markup(app)
     assert "+Label it." in text and "\n-" in text
 
 

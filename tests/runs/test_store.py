@@ -144,6 +144,15 @@ def test_runs_come_newest_first_and_can_be_those_of_one_desk(store: Store):
     assert [r.id for r in store.runs(limit=1)] == ["r2"]
 
 
+def test_the_newest_run_that_ended_is_of_one_shape_data_and_desk(store: Store):
+    for run_id, fields in {"old": {"created": 1.0}, "new": {"created": 2.0}, "stopped": {"status": "stopped"},
+                           "other shape": {"shape": "pipeline"}, "other data": {"data_id": "d2"},
+                           "other desk": {"desk": "b"}}.items():
+        store.add_run(run(run_id, **{"status": "done", "desk": "a", "created": 3.0, "report": {}, **fields}))
+    assert store.newest_done("agent", "d1", "a") == store.run("new")
+    assert store.newest_done("agent", "d3", "a") is None
+
+
 def test_a_group_keeps_its_order(store: Store):
     for name in ("z", "a"):
         store.add_run(run(name))

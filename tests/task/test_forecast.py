@@ -11,8 +11,8 @@ from lib.task.default_design import default_design
 from lib.task.forecast import (
     ROUGH,
     SAMPLE,
-    _agent,
     _sample,
+    agent_parts,
     distinct_labels,
     first_requests,
     forecast,
@@ -50,7 +50,7 @@ def test_the_label_step_is_the_sum_of_its_rendered_prompts():
 
 
 def test_the_agents_input_follows_the_law():
-    turns = [c.input for c in _agent(unlimited(), tickets(40))]
+    turns = [c.input for c in agent_parts(unlimited(), tickets(40))]
     a, d, n = turns[0], turns[1] - turns[0], len(turns)
     assert n == 2 + 40 + 3         # pages, tickets; tally, incidents, answer
     assert forecast(unlimited(), tickets(40))["agent"].input_tokens == round(a * n + d * n * (n - 1) / 2)
@@ -122,7 +122,7 @@ def test_the_first_call_of_a_cached_step_takes_its_own_time():
 
 def test_clearing_old_results_flattens_the_agents_input_and_spoils_its_cache():
     kept, cleared = unlimited(), replace(unlimited(), keep_results=3)
-    whole, rest = ([c.input for c in _agent(design, tickets(40))] for design in (kept, cleared))
+    whole, rest = ([c.input for c in agent_parts(design, tickets(40))] for design in (kept, cleared))
     assert rest[:4] == whole[:4] and all(a < b for a, b in zip(rest[4:], whole[4:], strict=True))
     assert sum(rest) < 0.5 * sum(whole)
     assert cached("auto-5m", cleared)["agent"] > 1
