@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lib.ui import design_diff, editors, frame, library, own_prices, state
+from lib.ui import design_diff, editors, frame, library, model_choice, own_prices
 
 frame.page("design")
 found = editors.refresh_problems()
@@ -21,6 +21,9 @@ editors.question("design")
 st.caption("A run of either shape ends when the next call could go over one of these.")
 editors.limits("design")
 editors.sending("design")
+
+st.header("Models", anchor=False)
+model_choice.models("design")
 own_prices.editor_of_next("design")
 
 st.header(":blue[Pipeline]", anchor=False)
@@ -33,5 +36,4 @@ editors.agent_knobs("design")
 editors.step("design", "agent")
 
 st.subheader("Tools of the agent", anchor=False)
-for tool in state.base().tools:
-    editors.tool("design", tool.key)
+editors.tools("design")

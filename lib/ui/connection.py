@@ -89,6 +89,18 @@ def _server() -> Choice:
     return Choice("server", url, connect, problem, priced=False, reuse=_now()["reuse"])
 
 
+def models_of_server() -> list[str]:
+    """What the compatible server that is chosen says it has. Raises PlaygroundError, in words, when it does not say."""
+    from lib.client.model_list import models_of
+
+    url, problem = _address()
+    if problem:
+        raise BaseUrlRefused(problem)
+    if state.shared():
+        outside.refuse(url, state.settings())
+    return models_of(url, _now()["server_key"])
+
+
 def _replay() -> Choice:
     found = replay.chosen()
     if found is None:

@@ -139,7 +139,8 @@ def short_label(field: str) -> str:
 
 
 def _lower(words: str) -> str:
-    return words[0].lower() + words[1:]
+    """"SELECT over …" stays as it is."""
+    return words if words[1:2].isupper() else words[:1].lower() + words[1:]
 
 
 def _put(design: Design, field: str, value: Any) -> Design:

@@ -12,8 +12,13 @@ from typing import Any
 
 import streamlit as st
 
+from lib.design import ToolText
 from lib.models import MODELS, model
-from lib.ui import drafts, sizes, state
+from lib.task import problems as task_problems
+from lib.task.advice import advice
+from lib.task.problems import TOOL_NAME
+from lib.tickets.visible import visible
+from lib.ui import connection, drafts, model_choice, own_tools, sizes, state
 
 STEP_TITLES = {
     "label": ("Label", "one call per ticket"),
@@ -21,7 +26,14 @@ STEP_TITLES = {
     "summary": ("Summary", "one call per top cause"),
     "agent": ("Agent", "one call per turn"),
 }
+QUERY_HELP = ("One SELECT. Write an argument as :name; one that the model leaves out is NULL. It only reads, and gives "
+              "at most 200 rows.")
+MARKS = {"✕": "_problems", "⚠": "_warnings"}      # what stands in the way of a run, and what does not
 PIPELINE_STEPS = ("label", "merge", "summary")
+OUTPUT_HELP = ("How replies become JSON. Asked: the prompt asks for it, code validates the reply, and a bad one is "
+               "sent back with the reason. The API's: the request holds a schema, and no reply can break its form; the "
+               "schema is sent, and paid for, with every call. Code validates what is in it all the same. Run both and "
+               "compare retries and tokens.")
 
 
 def question(page: str) -> None:
@@ -45,6 +57,7 @@ def sending(page: str) -> None:
     """How requests of both shapes are put together: what is cached, and whether data stand in tags."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _choice(page, "caching", width=300, help=_caching_help())
+        _choice(page, "output", width=270, help=OUTPUT_HELP)
         _field(st.toggle, page, "tags",
                help="On: tickets, labels and causes stand inside escaped tags, and the prompt calls that data. Off: "
                     "they are pasted in as they are, and an order in a ticket looks like one of yours.")
@@ -87,27 +100,73 @@ def step(page: str, name: str) -> None:
     """Model, longest reply and system prompt of one kind of call."""
     title, how_often = STEP_TITLES.get(name, (name, ""))
     with st.container(border=True, key=f"{page}_step_{name}"):
-        _head(title, how_often, page, [f"steps.{name}.{part}" for part in ("model", "max_tokens", "system")])
+        _head(title, how_often, page, [f"steps.{name}.{part}" for part in drafts.STEP_PARTS])
         with st.container(horizontal=True):
             _model(page, f"steps.{name}.model")
             _field(st.number_input, page, f"steps.{name}.max_tokens", step=256, width=200,
                    help="max_tokens of the request. A reply that reaches it is cut off and not used.")
+            _effort(page, name)
         _field(st.text_area, page, f"steps.{name}.system", height="content")
         sizes.prompt(name)
 
 
 def tool(page: str, key: str) -> None:
     """What the model is told of one tool."""
-    owned = [f"tools.{key}.{part}" for part in drafts.TOOL_PARTS]
-    touched = any(f in drafts.edited(state.opened(), state.desk()["drafts"]) for f in owned)
-    with st.expander(f"{key}{' · edited' if touched else ''}", key=f"{page}_tool_{key}"):
-        _head("", "what the model is told of this tool", page, owned)
+    told = next(tool for tool in state.design()[0].tools if tool.key == key)
+    owned = [f"tools.{key}.{part}" for part in drafts.tool_parts(told)]
+    with st.expander(_tool_label(told, owned), key=f"{page}_tool_{key}", expanded=own_tools.just_added(key)):
+        if told.is_own:
+            _own_head(page, key, owned)
+        else:
+            _head("", "what the model is told of this tool", page, owned)
+        _problems_of(f"tools.{key}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            _field(st.text_input, page, owned[1], width=260)
-            _field(st.toggle, page, owned[0])
-        _field(st.text_area, page, owned[2], height="content")
-        _field(st.text_area, page, owned[3], height=240)
+            _field(st.text_input, page, f"tools.{key}.name", width=260)
+            _field(st.toggle, page, f"tools.{key}.enabled")
+        _field(st.text_area, page, f"tools.{key}.description", height="content")
+        _advice(page, told)
+        _field(st.text_area, page, f"tools.{key}.input_schema", height=240)
+        if told.is_own:
+            _field(st.text_area, page, f"tools.{key}.query", height="content", help=QUERY_HELP)
+            own_tools.trial(page, told)
         sizes.tool(key)
+
+
+def tools(page: str) -> None:
+    """All tools of the agent, and the way to one more."""
+    for each in state.base().tools:
+        tool(page, each.key)
+    own_tools.add(page)
+
+
+def _tool_label(told: ToolText, owned: list[str]) -> str:
+    """"tally · edited": its key, of an own tool the name that the model sees, where that is one."""
+    named = told.is_own and TOOL_NAME.fullmatch(told.name)
+    marks = {mark: _found(kind, [f"tools.{told.key}", *owned]) for mark, kind in MARKS.items()}
+    touched = any(field in state.desk()["drafts"] for field in owned)
+    states = [*["yours"] * told.is_own, *["edited"] * touched, *["off"] * (not told.enabled),
+              *[mark for mark, found in marks.items() if found]]
+    return " · ".join([f"`{told.name}`" if named else told.key, *states])
+
+
+def _own_head(page: str, key: str, owned: list[str]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(":gray[what the model is told of this tool, and the SELECT that answers it]", width="content")
+        with st.container(horizontal=True, width="content"):
+            if not own_tools.was_added(key):
+                touched = any(field in state.desk()["drafts"] for field in owned)
+                _reset_button("Reset", f"{page}.reset.{owned[0]}", owned, touched, type="tertiary")
+            own_tools.remove_button(page, key)
+
+
+def _advice(page: str, told: ToolText) -> None:
+    """What a good description states, and which of it this one does: by rules, which know words and not their sense."""
+    points = advice(told)
+    stated, lacks = [p.states for p in points if p.met], [p.missing for p in points if not p.met]
+    with st.container(gap="xsmall", key=f"{page}_advice_{told.key}"):
+        st.text(f"States: {', '.join(stated) or 'none of what a good description does'}.")
+        if lacks:
+            st.text(visible(f"Lacks: {'; '.join(lacks)}."))
 
 
 def revert(page: str) -> None:
@@ -118,16 +177,15 @@ def revert(page: str) -> None:
 
 
 def problems() -> list[drafts.Problem]:
-    """Why the design cannot be run as it stands; empty when it can."""
-    from lib.task.problems import problems as design_problems
-
+    """Why the design cannot be run as it stands, by whoever answers now; empty when it can."""
     design, unusable = state.design()
-    return unusable + design_problems(design)
+    return [*unusable, *task_problems.problems(design, state.data().catalog),
+            *task_problems.connection_problems(design, connection.choice().source)]
 
 
 def show_problems(found: list[drafts.Problem]) -> None:
     for problem in found:
-        st.text(f"✕ {drafts.label(problem.field)}: {problem.text}")
+        st.text(visible(f"✕ {drafts.label(problem.field)}: {problem.text}"))
 
 
 # --- one field -------------------------------------------------------------------------------------------------------
@@ -150,10 +208,23 @@ def _label(field: str) -> str:
 
 def _model(page: str, field: str) -> None:
     key, current = _key(page, field), _current(field)
-    options = list(MODELS) + ([current] if current not in MODELS else [])
+    options = list(dict.fromkeys([*model_choice.server_models(), *MODELS, current]))
     st.selectbox(_label(field), options, index=options.index(current), key=key, format_func=_model_name, width=320,
                  accept_new_options=True, on_change=_save, args=(key, field),
                  help="Or type any model's id: a compatible server has its own.")
+    _problems_of(field)
+
+
+def _effort(page: str, name: str) -> None:
+    """The levels that the step's model has; what else was chosen before stays in sight, with the reason below."""
+    field, known = f"steps.{name}.effort", model(state.design()[0].steps[name].model)
+    key, current = _key(page, field), _current(field)
+    options = list(dict.fromkeys(["", *known.efforts, current]))
+    own = f"model's own ({known.effort})" if known.listed and known.efforts else "model's own"
+    st.selectbox(_label(field), options, index=options.index(current), key=key, disabled=len(options) == 1, width=190,
+                 format_func=lambda level: level or own, on_change=_save, args=(key, field),
+                 help="How much a model thinks and writes before it is done: more costs tokens and seconds."
+                 if known.efforts else "This model has no levels of effort.")
     _problems_of(field)
 
 
@@ -234,14 +305,20 @@ def _head(title: str, note: str, page: str, owned: list[str]) -> None:
 
 
 def _problems_of(field: str) -> None:
-    for problem in st.session_state.get("_problems", ()):
-        if problem.field == field:
-            st.text(f"✕ {problem.text}")
+    for mark, kind in MARKS.items():
+        for problem in _found(kind, [field]):
+            st.text(visible(f"{mark} {problem.text}"))
+
+
+def _found(kind: str, fields: list[str]) -> list[drafts.Problem]:
+    return [problem for problem in st.session_state.get(kind, ()) if problem.field in fields]
 
 
 def refresh_problems() -> list[drafts.Problem]:
-    """Works out the problems once per page run, for the fields to show beneath themselves."""
+    """Works out problems and warnings once per page run, for the fields to show beneath themselves. Returns what stands
+    in the way of a run, which a warning does not."""
     found = st.session_state["_problems"] = problems()
+    st.session_state["_warnings"] = task_problems.warnings(state.design()[0])
     return found
 
 
@@ -257,5 +334,4 @@ def beside_results(page: str) -> None:
     with right:
         agent_knobs(page)
         step(page, "agent")
-        for each in state.base().tools:
-            tool(page, each.key)
+        tools(page)

@@ -131,9 +131,14 @@ def _saved_as(design: Design) -> list[SavedDesign]:
 
 
 def _edits() -> str:
-    """" · edited since: label prompt, how many causes"; "" when nothing was."""
-    fields = drafts.edited(state.opened(), state.desk()["drafts"])
-    return f" · edited since: {some([drafts.short_label(f) for f in fields], NAMED_EDITS)}" if fields else ""
+    """" · edited since: label prompt, tool own_1 added"; "" when nothing was."""
+    typed = state.desk()["drafts"]
+    lists = {name: typed.get(name, []) for name in drafts.TOOL_LISTS}
+    whole = tuple(f"tools.{key}." for key in lists["added"])
+    fields = [f for f in drafts.edited(state.opened(), typed) if f not in lists and not f.startswith(whole)]
+    told = [f"tool {key} {what}" for what, keys in lists.items() for key in keys]
+    told += [drafts.short_label(field) for field in fields]
+    return f" · edited since: {some(told, NAMED_EDITS)}" if told else ""
 
 
 # --- opening ---------------------------------------------------------------------------------------------------------

@@ -78,3 +78,7 @@ def test_labels_are_plain_words():
     assert drafts.label("steps.label.system") == "label: system prompt"
     assert drafts.label("steps.merge.max_tokens") == "merge: longest reply (tokens)"
     assert drafts.label("tools.tally.description") == "tool tally: description"
+
+
+def test_a_label_that_begins_in_capitals_keeps_them():
+    assert drafts.label("tools.own_1.query") == "tool own_1: SELECT over the product database"
