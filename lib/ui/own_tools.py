@@ -56,6 +56,7 @@ def just_added(key: str) -> bool:
     return key == st.session_state.get("_added_tool")
 
 
+@state.told
 def _add() -> None:
     """With an example that works on the database at hand, where there is one: the fields explain themselves."""
     state.look_again()
@@ -108,6 +109,7 @@ def _untaken(name: str, taken: set[str]) -> str:
     return next(free for free in names if free not in taken)
 
 
+@state.told
 def _remove(key: str) -> None:
     state.look_again()
     now = state.desk()["drafts"]
@@ -120,6 +122,7 @@ def _remove(key: str) -> None:
     state.keep_drafts({**dict.fromkeys(typed), **lists})
 
 
+@state.told
 def _bring_back() -> None:
     state.look_again()
     key, typed, added = _removed()
