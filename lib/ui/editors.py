@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from lib.design import ToolText
+from lib.design_file import LONGEST_NAME
 from lib.models import MODELS, model
 from lib.task import problems as task_problems
 from lib.task.advice import advice
@@ -38,7 +39,7 @@ OUTPUT_HELP = ("How replies become JSON. Asked: the prompt asks for it, code val
 
 def question(page: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _field(st.text_input, page, "name", width=320)
+        _field(st.text_input, page, "name", width=320, max_chars=max(LONGEST_NAME, len(_current("name"))))
         _field(st.number_input, page, "k", width=160)
 
 

@@ -26,6 +26,7 @@ from lib.ui import format as fmt
 LONGEST_NAME = 80       # characters
 NAMED_EDITS = 3         # told one by one; more are counted
 RUN_DESIGNS = 12        # of the latest runs, in the list
+SHOWN = 40              # designs in the list; a name finds the others
 
 
 @dataclass(frozen=True)
@@ -151,12 +152,22 @@ def _open(page: str) -> None:
         if not popover.open:
             return
         entries = _different(every())
+        if len(entries) > SHOWN:
+            entries = _found(entries, st.text_input("Find by name", key=f"{key}.find", width=380))
         tall = 400 if len(entries) > 7 else "content"
         with st.container(height=tall, border=False, key=f"{page}_designs", gap="xsmall"):
-            for number, entry in enumerate(entries):
+            for number, entry in enumerate(entries[:SHOWN]):
                 _row(page, key, number, entry)
-        if len(entries) == 1:
+            if len(entries) > SHOWN:
+                st.caption(f"and {len(entries) - SHOWN:,} more: type a part of the name.")
+        if entries == [Entry(state.default(), "the default")]:
             st.caption("What you save, and what your runs were made with, will be listed here.")
+
+
+def _found(entries: list[Entry], typed: str) -> list[Entry]:
+    """Those in whose name every typed word stands."""
+    words = typed.casefold().split()
+    return [entry for entry in entries if all(word in entry.design.name.casefold() for word in words)]
 
 
 def _row(page: str, popover: str, number: int, entry: Entry) -> None:
@@ -182,6 +193,7 @@ def _really(here: str, entry: Entry) -> None:
             st.button("Keep it", key=f"{here}.delete.no", type="tertiary", on_click=_ask, args=(None,))
 
 
+@state.told
 def _opened(popover: str, design: Design) -> None:
     st.session_state[popover] = False
     open_design(design)

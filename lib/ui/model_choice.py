@@ -60,6 +60,7 @@ def _presets(page: str) -> None:
                       on_click=_use, args=(chosen,), help=HELP[name])
 
 
+@state.told
 def _use(chosen: Mapping[str, str]) -> None:
     """An effort that the new model lacks goes back to the model's own."""
     state.look_again()

@@ -56,6 +56,7 @@ def just_added(key: str) -> bool:
     return key == st.session_state.get("_added_tool")
 
 
+@state.told
 def _add() -> None:
     """With an example that works on the database at hand, where there is one: the fields explain themselves."""
     state.look_again()
@@ -108,6 +109,7 @@ def _untaken(name: str, taken: set[str]) -> str:
     return next(free for free in names if free not in taken)
 
 
+@state.told
 def _remove(key: str) -> None:
     state.look_again()
     now = state.desk()["drafts"]
@@ -120,6 +122,7 @@ def _remove(key: str) -> None:
     state.keep_drafts({**dict.fromkeys(typed), **lists})
 
 
+@state.told
 def _bring_back() -> None:
     state.look_again()
     key, typed, added = _removed()
@@ -195,7 +198,7 @@ def _required(tool: ToolText) -> list[Any]:
 
 def _argument(here: str, name: str, schema: Mapping[str, Any], required: bool) -> Any:
     """What was entered, None where nothing was. Descriptions are shown as they are, in the empty field."""
-    label, key = f"`{name}`" + ("" if required else " :gray[may be left out]"), f"{here}.{name}.{_kind(schema)}"
+    label, key = _label(name) + ("" if required else " (may be left out)"), f"{here}.{name}.{_kind(schema)}"
     told = fmt.cut(visible(str(schema.get("description", ""))), 120)
     if _kind(schema) == "choice":
         values = schema["enum"] if "enum" in schema else [True, False]
@@ -208,6 +211,11 @@ def _argument(here: str, name: str, schema: Mapping[str, Any], required: bool) -
                                **({} if step == 1 else {"format": "%g"}))
     text = st.text_input(label, key=key, placeholder=told or NOT_GIVEN)
     return _value(text, schema)
+
+
+def _label(name: str) -> str:
+    """As code where markdown would read it as something else: a screen reader would read the marks of all others."""
+    return name if re.fullmatch(r"[A-Za-z0-9]+([_-][A-Za-z0-9]+)*", name) else f"`{name}`"
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

@@ -262,3 +262,15 @@ def test_a_name_becomes_a_file_name_that_any_system_takes():
     odd = replace(SHORT, name="../../Größe <b>\n" + "x" * 99)
     assert re.fullmatch(r"design-groe-b-x{1,40}-[0-9a-f]{10}\.toml", library.file_name(odd))
     assert library.file_name(replace(SHORT, name="漢字")) == f"design-{SHORT.version}.toml"
+
+
+def test_many_designs_are_found_by_a_part_of_their_name(visit, store):
+    for number in range(library.SHOWN + 5):
+        design = replace(DEFAULT, k=number % 50, name=f"Trial {number} of many")
+        store.save_design("d", design.name, design.version, design.to_dict())
+    app = open_list(visit("design", desk="d"))
+    sound(app)
+    assert len(buttons(app, ".open")) == library.SHOWN and "and 6 more" in markup(app)
+    app.text_input(key="design.library.find").set_value("MANY trial 7").run()
+    assert sorted(t.value for t in app.text if t.value.startswith("Trial")) == [
+        "Trial 17 of many", "Trial 27 of many", "Trial 37 of many", "Trial 7 of many"]
