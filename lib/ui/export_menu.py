@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lib.errors import StoreError
-from lib.exports import rows, tables
+from lib.exports import rows, tables, take_home
 from lib.exports.markdown import markdown_report
 from lib.exports.page import html_report
 from lib.runs.store import Run, Store
@@ -118,12 +118,10 @@ class Export:
         return {"csv": tables.as_csv, "json": tables.as_json}[kind](*self._rows(name))
 
     def code(self) -> bytes:
-        from lib.exports.take_home import program
-
         design, data = state.design_of(self.runs[0]), state.stored_data(self.runs[0].data_id)
         if design is None or data is None:
             raise StoreError("The design or the data of this run are gone, so no program can be made of it.")
-        return program(design, [run.shape for run in self.runs], data.tickets, data.catalog).zipped()
+        return take_home.program(design, [run.shape for run in self.runs], data.tickets, data.catalog).zipped()
 
     def recording(self) -> bytes:
         from lib.runs import recording

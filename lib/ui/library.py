@@ -16,6 +16,7 @@ import streamlit as st
 from lib import design_file
 from lib.design import Design
 from lib.errors import DesignError, InputError
+from lib.exports import take_home
 from lib.phrases import plural, some
 from lib.runs.store import SavedDesign
 from lib.runs.untrusted import Wrong
@@ -321,6 +322,17 @@ def _export(page: str) -> None:
                        on_click="ignore", disabled=bool(unusable), width="stretch",
                        help="Not while part of it cannot be used." if unusable else
                        "TOML: prompts as they read, schemas as JSON. Read back, it is the same version.")
+    data, cannot_run = state.data(), bool(editors.problems())
+    st.download_button("Get the code", lambda: code_of(now, data), key=f"{page}.code", on_click="ignore",
+                       file_name=file_name(now).replace(".toml", ".zip"), mime="application/zip",
+                       icon=":material/code:", width="stretch", disabled=cannot_run,
+                       help="Not while the design cannot run." if cannot_run else
+                       "A plain Python program of both shapes with these prompts, tools and data, which needs none "
+                       "of this project.")
+
+
+def code_of(design: Design, data: state.Data) -> bytes:
+    return take_home.program(design, state.SHAPES, data.tickets, data.catalog).zipped()
 
 
 def file_name(design: Design) -> str:

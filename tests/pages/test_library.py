@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -214,6 +216,13 @@ def test_five_edits_in_a_row_are_kept(visit):
 def open_file(app):
     app.session_state["design.file"] = True
     return app.run()
+
+
+def test_the_code_of_the_design_as_it_stands_can_be_taken(visit, sample):
+    app = open_file(visit("design"))
+    assert any(button.key == "design.code" for button in app.get("download_button"))
+    files = zipfile.ZipFile(io.BytesIO(library.code_of(SHORT, sample)))
+    assert f"version {SHORT.version}" in files.read("take_home/run.py").decode()
 
 
 def bring(app, name, content):
