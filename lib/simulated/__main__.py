@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 from lib import settings
@@ -30,13 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (OSError, OverflowError) as error:
         sys.exit(f"Cannot listen at {options.host}, port {options.port}: {error}")
     is_exact()      # loads the vocabulary now rather than in the first request
+    # A KeyboardInterrupt can be lost where Python swallows exceptions, such as in a finaliser; this cannot.
+    signal.signal(signal.SIGINT, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start())
     print(_greeting(server), flush=True)
-    try:
+    with server:
         server.serve_forever(poll_interval=0.1)
-    except KeyboardInterrupt:
-        print("\nStopped.")
-    finally:
-        server.server_close()
+    print("\nStopped.")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
