@@ -143,16 +143,21 @@ def checked(content: dict[str, Any]) -> Design:
     at(("name",), _check_length, content["name"])
     _check_numbers(content, kinds_of(Design))
     at(("limits",), _check_numbers, content.get("limits", {}), kinds_of(Limits))
-    for field, allowed in (("caching", CACHING), ("output", OUTPUTS)):
-        if content.get(field, allowed[0]) not in allowed:
-            raise Wrong(f"{described(content[field])} is not one of {', '.join(allowed)}", field)
-    if content["steps"].keys() != set(STEPS):
-        raise Wrong(f"they are not {', '.join(STEPS)}", "steps")
+    check_choices(content)
     for name, step in content["steps"].items():
         at(("steps", name), _check_numbers, step, kinds_of(Step))
     _check_tools(content["tools"])
     _check_characters(content)
     return Design.from_dict({"limits": {}, **content})
+
+
+def check_choices(content: Mapping[str, Any]) -> None:
+    """That it has just our steps, and of each field with a few values one of them. Raises Wrong."""
+    for field, allowed in (("caching", CACHING), ("output", OUTPUTS)):
+        if content.get(field, allowed[0]) not in allowed:
+            raise Wrong(f"{described(content[field])} is not one of {', '.join(allowed)}", field)
+    if content["steps"].keys() != set(STEPS):
+        raise Wrong(f"they are not {', '.join(STEPS)}", "steps")
 
 
 def _decoded(data: bytes) -> str:

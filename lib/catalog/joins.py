@@ -3,7 +3,7 @@ Columns are guessed by their names first; here what they hold has its say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from lib.catalog.catalog import Catalog, id_text
@@ -137,19 +137,20 @@ def _named(tickets: TicketSet, field: str) -> list[str]:
 
 
 def _other_customers(catalog: Catalog, tickets: TicketSet) -> Role | None:
-    named = _named(tickets, "customer")[:IDS_LOOKED_FOR]
-    found = sum(map(catalog.has_customer, named))
-    if 2 * found >= len(named) or not catalog.tables:
-        return None
-    return customers_by_values(catalog.query, _columns(catalog), named)
+    return _other(catalog, _named(tickets, "customer"), catalog.has_customer, customers_by_values)
 
 
 def _other_products(catalog: Catalog, tickets: TicketSet) -> Role | None:
-    named = _named(tickets, "product")[:IDS_LOOKED_FOR]
-    found = sum(map(catalog.has_product, named))
-    if 2 * found >= len(named) or not catalog.tables:
+    return _other(catalog, _named(tickets, "product"), catalog.has_product, products_by_values)
+
+
+def _other(catalog: Catalog, named: Sequence[str], is_there: Callable[[str], bool],
+           by_values: Callable[..., Role | None]) -> Role | None:
+    """The table that holds what tickets name, where the guessed one has less than half of it."""
+    named = named[:IDS_LOOKED_FOR]
+    if 2 * sum(map(is_there, named)) >= len(named) or not catalog.tables:
         return None
-    return products_by_values(catalog.query, _columns(catalog), named)
+    return by_values(catalog.query, _columns(catalog), named)
 
 
 def _columns(catalog: Catalog) -> dict[str, tuple[str, ...]]:

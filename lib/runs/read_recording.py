@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lib.catalog import Catalog, reopen_catalog
-from lib.design import CACHING, OUTPUTS, Design
+from lib.design import Design
+from lib.design_file import check_choices
 from lib.errors import InputError
 from lib.runs.api_shapes import check_fields_of_request, check_message, check_reply
 from lib.runs.conversations import ROOT, digest, to_json
 from lib.runs.store import CallRow, Exchange, Recorded, Run, data_id_of
 from lib.runs.untrusted import Wrong, at, check, check_fields, check_range, described, kinds_of, optional
 from lib.task import SHAPES
-from lib.task.default_design import STEPS
 from lib.task.problems import RANGES
 from lib.task.report import Report
 from lib.tickets import TicketSet
@@ -213,11 +213,7 @@ def _check_design(row: dict[str, Any]) -> None:
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise Wrong("half a character stands in it, which cannot be sent") from error
-    for name, possible in (("caching", CACHING), ("output", OUTPUTS)):
-        if row.get(name, possible[0]) not in possible:
-            raise Wrong(f"{described(row[name])} is not one of {', '.join(possible)}", name)
-    if row["steps"].keys() != set(STEPS):
-        raise Wrong(f"they are not {', '.join(STEPS)}", "steps")
+    check_choices(row)
     for name, step in row["steps"].items():
         at(("steps", name, "max_tokens"), check_range, step["max_tokens"], 1, 1e9)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
+from typing import TypeVar
 
 from lib.errors import UnreadableFile
 from lib.phrases import plural
@@ -17,6 +18,8 @@ from lib.tickets.json_reader import read_json
 from lib.tickets.parquet_reader import read_parquet
 from lib.tickets.table import Table, join_tables, one_line, unique_names
 from lib.tickets.xlsx_reader import read_xlsx
+
+_Read = TypeVar("_Read")
 
 UNPACKED_LIMIT = 400 * 2**20    # bytes that one upload may unpack to, whatever its own size
 _JSON_NAMES = (".json", ".jsonl", ".ndjson")
@@ -62,20 +65,29 @@ def is_archive(data: bytes) -> bool:
 def read_tables(name: str, data: bytes) -> list[Table]:
     """Every table in the file: one per visible sheet, list of objects or file of an archive, by its name there. Raises
     UnreadableFile."""
-    members, notes = _unpacked(name := one_line(name), data)
-    tables: list[Table] = []
+    name = one_line(name)
+    found, notes, _ = _by_member(name, data, lambda member, content: [
+        _named(table, member, content is not data) for table in _read(member, content)])
+    tables = [table for each in found for table in each]
+    return [replace(tables[0], notes=(*notes, *tables[0].notes)), *tables[1:]] if notes else tables
+
+
+def _by_member(name: str, data: bytes, read: Callable[[str, bytes], _Read]) -> tuple[list[_Read], tuple[str, ...], int]:
+    """What `read` makes of each file of an archive, or of the one file that it is; notes, also of files that could not
+    be read; and how many files there were. Raises UnreadableFile where none could."""
+    members, notes = _unpacked(name, data)
+    found: list[_Read] = []
     refusals: list[str] = []
     for member, content in members:
         try:
-            tables += [_named(table, member, content is not data) for table in _read(member, content)]
+            found.append(read(member, content))
         except UnreadableFile as error:
             if len(members) == 1:
                 raise
             refusals.append(f"not read: {error}")
-    if not tables:
+    if not found:
         raise UnreadableFile(f"{name} holds no file that can be read. {refusals[0].removeprefix('not read: ')}")
-    told = (*notes, *refusals)
-    return [replace(tables[0], notes=(*told, *tables[0].notes)), *tables[1:]] if told else tables
+    return found, (*notes, *refusals), len(members)
 
 
 def _named(table: Table, member: str, packed: bool) -> Table:
@@ -88,22 +100,11 @@ def _named(table: Table, member: str, packed: bool) -> Table:
 
 def _tables_of_tickets(name: str, data: bytes) -> list[Table]:
     """The best table of the file; of an archive, that of each file in it."""
-    members, notes = _unpacked(name := one_line(name), data)
-    found: list[Table] = []
-    refusals: list[str] = []
-    for member, content in members:
-        try:
-            found.append(_best(member, _read(member, content)))
-        except UnreadableFile as error:
-            if len(members) == 1:
-                raise
-            refusals.append(f"not read: {error}")
-    if not found:
-        raise UnreadableFile(f"{name} holds no file that can be read. {refusals[0].removeprefix('not read: ')}")
-    told = (*notes, *refusals)
-    if len(found) == 1 and len(members) == 1:
+    name = one_line(name)
+    found, notes, files = _by_member(name, data, lambda member, content: _best(member, _read(member, content)))
+    if files == 1:
         found = [replace(found[0], name=name)]
-    return [replace(found[0], notes=(*told, *found[0].notes)), *found[1:]] if told else found
+    return [replace(found[0], notes=(*notes, *found[0].notes)), *found[1:]] if notes else found
 
 
 def _best(name: str, tables: list[Table]) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -197,8 +198,8 @@ def changes(runs: list[Run]) -> None:
     """What of design and data is other than in the run before, or in the pinned one, and what that did."""
     base = baseline.of(runs) if runs else baseline.Baseline([])
     old, new = (state.design_of(found[0]) if found else None for found in (base.runs, runs))
-    differs = old is not None and new is not None and _made_otherwise(base.runs[0], runs[0], old, new)
-    if not differs and not base.is_pinned and not base.note:
+    made = _Made.of(base.runs[0], runs[0], old, new) if old is not None and new is not None else None
+    if not (made and made.otherwise) and not base.is_pinned and not base.note:
         return
     with st.container(border=True, key="run_changes", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -207,25 +208,36 @@ def changes(runs: list[Run]) -> None:
                 baseline.unpin("run")
         if base.note:
             st.text(base.note)
-        if old is not None and new is not None:
-            _changed(base.runs, runs, old, new)
+        if made:
+            _changed(base.runs, runs, made)
+            differences.fields(old, new)
         elif base.runs:
             st.text("The design of one is of another version of the playground.")
 
 
-def _made_otherwise(before: Run, run: Run, old: Design, new: Design) -> bool:
-    return bool(drafts.changed(old, new) or differences.data(before, run) or differences.conditions(before, run))
+@dataclass(frozen=True)
+class _Made:
+    """In what a run was made otherwise than another."""
+
+    edited: list[str]       # fields of the design
+    data: str               # a line; "" for the same
+    conditions: str         # the same of the simulation
+
+    @staticmethod
+    def of(before: Run, run: Run, old: Design, new: Design) -> _Made:
+        return _Made(drafts.changed(old, new), differences.data(before, run), differences.conditions(before, run))
+
+    @property
+    def otherwise(self) -> bool:
+        return bool(self.edited or self.data or self.conditions)
 
 
-def _changed(before: list[Run], runs: list[Run], old: Design, new: Design) -> None:
-    data, conditions = differences.data(before[0], runs[0]), differences.conditions(before[0], runs[0])
-    edited = drafts.changed(old, new)
+def _changed(before: list[Run], runs: list[Run], made: _Made) -> None:
     st.text(visible(f"{recent.made_with(before[0])}, {fmt.ago(before[0].created)} → {recent.made_with(runs[0])}"))
-    for line in filter(None, (data, conditions)):
+    for line in filter(None, (made.data, made.conditions)):
         st.text(visible(line))
-    st.text("Edited: " + ", ".join(map(drafts.label, edited)) if edited else "The design is the same.")
-    _effects(before, runs, same_data=not data)
-    differences.fields(old, new)
+    st.text("Edited: " + ", ".join(map(drafts.label, made.edited)) if made.edited else "The design is the same.")
+    _effects(before, runs, same_data=not made.data)
 
 
 def _effects(before: list[Run], runs: list[Run], same_data: bool) -> None:

@@ -147,7 +147,7 @@ def _edits() -> str:
 
 
 def _open(page: str) -> None:
-    key = f"{page}.library"
+    key = f"{page}.designs"
     with st.popover("Open", key=key, icon=":material/folder_open:", on_change="rerun",
                     help="The default, designs that you saved, and those of your latest runs.") as popover:
         if not popover.open:

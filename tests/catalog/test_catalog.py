@@ -1,22 +1,13 @@
 """The product database: any honest upload is looked up exactly, whatever its names; nothing can be written."""
 
 import json
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from lib.catalog import Catalog, Role, Roles, compact, empty_catalog, guess_roles, open_catalog
 from lib.errors import InputError, UnreadableFile
-
-
-def sqlite_file(script, *inserts):
-    with sqlite3.connect(":memory:") as connection:
-        connection.executescript(script)
-        for sql, rows in inserts:
-            connection.executemany(sql, rows)
-        connection.commit()
-        return connection.serialize()
+from tests.catalog.files import sqlite_file
 
 
 def shop():

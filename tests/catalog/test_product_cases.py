@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import sqlite3
 import zipfile
 
 import openpyxl
@@ -12,19 +11,11 @@ import pytest
 from lib.catalog import Catalog, Role, number, open_catalog
 from lib.errors import InputError, UnreadableFile
 from lib.task.tools import RESULT_LIMIT, get_product, list_incidents
+from tests.catalog.files import sqlite_file
 
 
 def table(name, text):
     return open_catalog([(name, text.encode() if isinstance(text, str) else text)])
-
-
-def database(script, *inserts):
-    with sqlite3.connect(":memory:") as connection:
-        connection.executescript(script)
-        for sql, rows in inserts:
-            connection.executemany(sql, rows)
-        connection.commit()
-        return connection.serialize()
 
 
 def zipped(**files):
@@ -115,7 +106,7 @@ def test_awkward_column_names_are_kept_apart():
 
 
 def test_a_hostile_view_leaves_the_rest_and_the_bytes_alone():
-    data = database("CREATE TABLE parts(sku TEXT, name TEXT); INSERT INTO parts VALUES ('0042', 'Bolt');"
+    data = sqlite_file("CREATE TABLE parts(sku TEXT, name TEXT); INSERT INTO parts VALUES ('0042', 'Bolt');"
                     "CREATE VIEW endless AS WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i FROM n) SELECT 1;"
                     "CREATE VIEW huge AS SELECT zeroblob(800000000);"
                     "CREATE TRIGGER t AFTER INSERT ON parts BEGIN DELETE FROM parts; END;")
@@ -130,7 +121,7 @@ def test_a_hostile_view_leaves_the_rest_and_the_bytes_alone():
 
 
 def test_a_huge_value_and_thousands_of_rows_are_capped_for_the_model_with_a_note():
-    data = database("CREATE TABLE products(sku TEXT, name TEXT, manual TEXT, pic BLOB);"
+    data = sqlite_file("CREATE TABLE products(sku TEXT, name TEXT, manual TEXT, pic BLOB);"
                     "CREATE TABLE incidents(incident_id INT, product_id TEXT, title TEXT);",
                     ("INSERT INTO products VALUES (?, ?, ?, ?)",
                      [("00017", "Part", "Turn the screw. " * 60_000, b"\xff" * 150_000)]),
@@ -143,7 +134,7 @@ def test_a_huge_value_and_thousands_of_rows_are_capped_for_the_model_with_a_note
 
 
 def test_a_row_too_long_to_be_kept_is_cut_and_says_how_long_it_was():
-    catalog = open_catalog([("a.db", database("CREATE TABLE products(sku TEXT, manual TEXT)", (
+    catalog = open_catalog([("a.db", sqlite_file("CREATE TABLE products(sku TEXT, manual TEXT)", (
         "INSERT INTO products VALUES (?, ?)", [("1", "x" * 9_000_000), ("2", "short")])))])
     assert catalog.product("1")["manual"].endswith("… (9,000,000 characters in all)")
     assert catalog.product("2")["manual"] == "short"
@@ -151,7 +142,7 @@ def test_a_row_too_long_to_be_kept_is_cut_and_says_how_long_it_was():
 
 
 def test_a_page_of_enormous_rows_is_shown_cut_instead_of_failing():
-    data = database("CREATE TABLE products(sku TEXT, manual TEXT)",
+    data = sqlite_file("CREATE TABLE products(sku TEXT, manual TEXT)",
                     ("INSERT INTO products VALUES (?, ?)", [(str(i), "x" * 1_500_000) for i in range(20)]))
     page = open_catalog([("a.db", data)]).rows("products", 20)
     assert [row["sku"] for row in page] == [str(i) for i in range(20)]
@@ -160,7 +151,7 @@ def test_a_page_of_enormous_rows_is_shown_cut_instead_of_failing():
 
 def test_numbers_are_stored_as_numbers_and_long_ids_as_text():
     catalog = Catalog.from_bytes(open_catalog([
-        ("a.db", database("CREATE TABLE products(id INTEGER, n REAL); INSERT INTO products VALUES (7, 1.5)")),
+        ("a.db", sqlite_file("CREATE TABLE products(id INTEGER, n REAL); INSERT INTO products VALUES (7, 1.5)")),
         ("customers.csv", b"id,name\n12345678901234567890123,Oak\n")]).to_bytes())
     assert catalog.query("SELECT typeof(id) AS a, typeof(n) AS b FROM products") == [{"a": "integer", "b": "real"}]
     assert catalog.query("SELECT typeof(id) AS a FROM customers") == [{"a": "text"}]
@@ -171,7 +162,7 @@ def test_numbers_are_stored_as_numbers_and_long_ids_as_text():
 
 def test_a_database_and_tables_add_up_and_no_name_is_lost():
     catalog = open_catalog([
-        ("shop.db", database("CREATE TABLE customers(id INT, name TEXT); INSERT INTO customers VALUES (1, 'Oak')")),
+        ("shop.db", sqlite_file("CREATE TABLE customers(id INT, name TEXT); INSERT INTO customers VALUES (1, 'Oak')")),
         ("customers.csv", b"id,plan\n1,Team\n"), ("products.json", b'[{"sku": "0042", "name": "Bolt"}]')])
     assert list(catalog.tables) == ["customers", "customers #2", "products"]
     assert 'table "customers" is called "customers #2" here' in catalog.notes
@@ -179,7 +170,7 @@ def test_a_database_and_tables_add_up_and_no_name_is_lost():
 
 
 def test_a_zip_of_a_database_and_tables_is_read():
-    data = zipped(data__csv="sku,name\n0042,Bolt\n", shop__sqlite=database("CREATE TABLE customers(id, name)"),
+    data = zipped(data__csv="sku,name\n0042,Bolt\n", shop__sqlite=sqlite_file("CREATE TABLE customers(id, name)"),
                   notes__pdf="%PDF", broken__json="{")
     catalog = open_catalog([("export.zip", data)])
     assert list(catalog.tables) == ["data", "customers"]
@@ -187,7 +178,7 @@ def test_a_zip_of_a_database_and_tables_is_read():
 
 
 def test_a_packed_database_is_read():
-    data = gzip.compress(database("CREATE TABLE customers(id, name); INSERT INTO customers VALUES (1, 'Oak')"))
+    data = gzip.compress(sqlite_file("CREATE TABLE customers(id, name); INSERT INTO customers VALUES (1, 'Oak')"))
     assert open_catalog([("shop.db.gz", data)]).customer("1")["name"] == "Oak"
 
 
@@ -207,11 +198,11 @@ def test_parquet_is_a_table_of_text():
 
 def test_what_a_file_is_its_content_decides():
     assert list(table("shop.db", "sku,name\n1,Bolt\n").tables) == ["shop"]
-    assert list(table("shop.csv", database("CREATE TABLE parts(sku)")).tables) == ["parts"]
+    assert list(table("shop.csv", sqlite_file("CREATE TABLE parts(sku)")).tables) == ["parts"]
 
 
 def test_a_log_beside_the_database_is_named_and_left_out():
-    data = database("CREATE TABLE parts(sku)")
+    data = sqlite_file("CREATE TABLE parts(sku)")
     catalog = open_catalog([("shop.db", data), ("shop.db-wal", b"7\x7f\x06\x82" + bytes(99))])
     assert list(catalog.tables) == ["parts"] and catalog.notes[0].startswith("shop.db-wal left out")
     with pytest.raises(UnreadableFile, match="upload the database itself"):

@@ -32,7 +32,7 @@ def type_prompt(app, text="Label it.", nth=""):
 
 
 def open_list(app):
-    app.session_state["design.library"] = True
+    app.session_state["design.designs"] = True
     return app.run()
 
 
@@ -104,7 +104,7 @@ def test_opening_another_design_shows_it_in_every_editor(visit, store):
     saved = next(key for key in buttons(app, ".open") if "other" not in key)
     press(app, saved)
     assert app.text_area(key=PROMPT + ".1").value == "Label it." and "short" in literal(app)
-    assert not app.session_state["design.library"]
+    assert not app.session_state["design.designs"]
     press(open_list(app), "design.design.other_0.open")
     assert app.text_area(key=PROMPT + ".2").value == DEFAULT.steps["label"].system
     assert app.session_state["desk"]["opened"] == {}
@@ -280,6 +280,6 @@ def test_many_designs_are_found_by_a_part_of_their_name(visit, store):
     app = open_list(visit("design", desk="d"))
     sound(app)
     assert len(buttons(app, ".open")) == library.SHOWN and "and 6 more" in markup(app)
-    app.text_input(key="design.library.find").set_value("MANY trial 7").run()
+    app.text_input(key="design.designs.find").set_value("MANY trial 7").run()
     assert sorted(t.value for t in app.text if t.value.startswith("Trial")) == [
         "Trial 17 of many", "Trial 27 of many", "Trial 37 of many", "Trial 7 of many"]
