@@ -30,7 +30,7 @@ _KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # One that never ends goes to the end: linear time, whatever the file holds.
 _STRINGS = re.compile(r'''"""(?:[^\\]|\\(?:.|\Z))*?(?:"""|\Z)|'{3}.*?(?:'{3}|\Z)|'''
                       r'''"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+''', re.DOTALL)
-_DOTTED = re.compile(r"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){30}")     # a few thousand of them take the parser minutes
+_DOTTED = re.compile(r"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){4}")     # a few thousand of them take the parser minutes
 
 _HEAD = """\
 # A design of “pipeline or agent?”: prompts, tools, models and limits. Import it on the Design page.
@@ -170,7 +170,7 @@ def _decoded(data: bytes) -> str:
 def _parsed_toml(text: str) -> dict[str, Any]:
     """With the schemas, which stand there as text, read as JSON."""
     if _DOTTED.search(_STRINGS.sub("x", text)):
-        raise Wrong("it holds a name with more than 30 dots")
+        raise Wrong("it holds a name with more than three dots")
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

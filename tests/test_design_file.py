@@ -134,7 +134,7 @@ def test_a_field_of_the_wrong_kind_is_named_with_its_line(old: str, new: str, sa
     ("k = 5", "k = 0x" + "f" * 50_000, "a number in it has too many digits"),
     ("k = 5", "k = " + "9" * 5_000, "a number in it has too many digits"),
     ("k = 5", "k = " + "[" * 50_000, "nested too deeply"),
-    ("k = 5", "k" + ".a" * 50_000 + " = 5", "a name with more than 30 dots"),
+    ("k = 5", "k" + ".a" * 50_000 + " = 5", "a name with more than three dots"),
 ])
 def test_a_file_that_no_design_can_be_made_of_is_one_line(old: str, new: str, said: str):
     with pytest.raises(DesignError) as caught:

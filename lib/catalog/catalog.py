@@ -304,7 +304,8 @@ def _connect() -> sqlite3.Connection:
 
 def _table_names(sources: Sequence[Source]) -> tuple[str, ...]:
     """SQLite compares names without case, and keeps those that begin with sqlite_ for itself."""
-    names = [f"table {s.name}" if s.name.casefold().startswith("sqlite_") else _short(s.name) for s in sources]
+    names = [one_line(source.name) for source in sources]
+    names = [f"table {name}" if name.casefold().startswith("sqlite_") else _short(name) for name in names]
     return unique_names(names, str.casefold, reserved=[ABOUT], noun="table")
 
 

@@ -17,7 +17,7 @@ ROWS = 200          # rows that one call returns at most
 
 # Texts, quoted names and comments, in which nothing is a parameter; a parameter of the kind we take, or of another.
 _PIECE = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|\Z)"""
-                    r"|:(?P<named>[A-Za-z_]\w*)|(?P<other>\?\d*|[@$:#]\w+)", re.DOTALL | re.ASCII)
+                    r"|:(?P<named>[^\W\d]\w*)|(?P<other>\?\d*|[@$:#]\w+)", re.DOTALL)
 
 
 def parameters_of(query: str) -> list[str]:

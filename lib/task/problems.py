@@ -15,6 +15,7 @@ from lib.models import model
 from lib.phrases import some
 from lib.task.default_design import STEPS
 from lib.task.own_tools import parameters_of, query_problem
+from lib.task.patterns import endless_patterns
 from lib.task.tools import DEFAULT_TOOLS, parameters
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -211,7 +212,11 @@ def schema_problems(schema: Any) -> list[str]:
     combined = [word for word in ("oneOf", "allOf", "anyOf") if word in schema]
     if combined:
         texts.append(f"{', '.join(combined)} is not allowed at the top of the schema")
-    return texts + (_invalid(schema) or _unresolved(schema)) + _property_problems(schema)
+    if invalid := _invalid(schema):
+        return texts + invalid      # what follows reads a schema that is one
+    slow = [f"the pattern {_short(pattern)} could take for ever: it has a repeat inside a repeat"
+            for pattern in endless_patterns(schema)]
+    return texts + _unresolved(schema) + slow + _property_problems(schema)
 
 
 def _invalid(schema: dict[str, Any]) -> list[str]:
@@ -251,8 +256,6 @@ def _references(part: Any) -> Iterator[str]:
 
 def _property_problems(schema: dict[str, Any]) -> list[str]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
-    if not isinstance(properties, dict) or not isinstance(required, list):
-        return []       # told already: not valid JSON Schema
     texts = [f"the property name {name!r} is not allowed; use 1 to 64 of a-z, A-Z, 0-9, _ . and -"
              for name in properties if not PROPERTY_NAME.fullmatch(str(name))]
     absent = [name for name in required if name not in properties]

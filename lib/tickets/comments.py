@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-_TEXTS = ("plain_body", "body_text", "body", "text", "content", "message")
+_TEXTS = ("plain_body", "body_text", "body", "text", "content", "message", "html_body")
 _AUTHORS = ("author", "user", "from", "sender", "created_by", "updateAuthor")
 _NAMES = ("name", "displayName", "display_name", "full_name", "login", "email", "emailAddress", "username")
 

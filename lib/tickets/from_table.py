@@ -92,7 +92,10 @@ class _Maker:
         first = texts[0][1].strip() if texts else ""
         for i in self._comments:
             if row[i]:
-                texts += [(who, text) for who, text in self._said(row[i]) if text.strip() != first or not first]
+                said = self._said(row[i])
+                again = first and said and len(texts) == 1 and said[0][1].strip() == first
+                texts += said[1:] if again else said
+                first = ""
         return "\n\n".join(f"{who}:\n{text}" if who else text for who, text in texts)
 
     def _said(self, cell: str) -> list[tuple[str, str]]:

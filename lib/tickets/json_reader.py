@@ -190,6 +190,8 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
         return [_table(name, [inner], notes)]
     if said := _refusal_in(value):
         raise UnreadableFile(f"{name} holds no tickets but the answer of an API that refused: {said}. Export it again")
+    if _is_keyed(value):
+        return [_table(name, _keyed(value), notes)]
     lists = dict(_lists(value))
     if lists:
         notes = notes + _joined(lists)
@@ -265,11 +267,25 @@ def _lists(value: dict[str, Any], path: str = "", depth: int = 12) -> Iterator[t
     """Every list of objects in the envelope, with its dotted path. What else is in the list is told by _table."""
     for key, inner in value.items():
         here = f"{path}.{key}" if path else key
-        if isinstance(inner, list) and len(inner) <= 2 * sum(isinstance(row, dict) for row in inner) > 0:
+        if isinstance(inner, dict) and _is_keyed(inner):
+            yield here, _keyed(inner)
+        elif isinstance(inner, list) and _is_of_objects(key, inner):
             yield here, [row["node"] if isinstance(row, dict) and row.keys() <= {"node", "cursor"}
                          and isinstance(row.get("node"), dict) else row for row in inner]
         elif isinstance(inner, dict) and depth > 1:
             yield from _lists(inner, here, depth - 1)
+
+
+def _is_keyed(value: dict[str, Any]) -> bool:
+    """{"T-1": {…}, "T-2": {…}}: records by their key, whatever lists stand in them."""
+    return len(value) > 0 and all(isinstance(inner, dict) for inner in value.values()) and 2 * sum(
+        map(_is_record, value.values())) > len(value)
+
+
+def _is_of_objects(key: str, rows: list[Any]) -> bool:
+    """At least half of them are; of a list that is called tickets or the like, one."""
+    objects = sum(isinstance(row, dict) for row in rows)
+    return objects > 0 and (len(rows) <= 2 * objects or key in _TICKET_LISTS)
 
 
 def _joined(lists: dict[str, list]) -> list[str]:

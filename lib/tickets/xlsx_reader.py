@@ -232,12 +232,19 @@ def _text(book: _Book, sheet: _Sheet, cell: ElementTree.Element, place: str) -> 
             sheet.no_value.append(place)
         return ""
     if kind == "s":
-        return book.strings[int(value)]
+        return book.strings[_at_least_0(value)]
     if kind == "b":
         return "TRUE" if value == "1" else "FALSE"
     if kind != "n":         # str: a formula's text, e: an error such as #N/A, d: an ISO date
         return _unescape(value)
     return _number(book, sheet, value, cell.get("s", ""), place)
+
+
+def _at_least_0(index: str) -> int:
+    """Of a shared text. Raises ValueError: -1 would be the last one."""
+    if (found := int(index)) < 0:
+        raise ValueError(f"{index} is no shared text")
+    return found
 
 
 def _number(book: _Book, sheet: _Sheet, value: str, style: str, place: str) -> str:

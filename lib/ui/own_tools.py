@@ -18,7 +18,7 @@ from lib.design import OWN, ToolText
 from lib.errors import InputError
 from lib.phrases import plural, some
 from lib.task.own_tools import try_query
-from lib.task.problems import PROPERTY_NAME
+from lib.task.problems import PROPERTY_NAME, schema_problems
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
 from lib.ui import state
@@ -239,10 +239,14 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
 
 def _tried(tool: ToolText, given: Mapping[str, Any]) -> list[dict[str, Any]] | str:
     """The rows, or in words why there are none."""
+    if faults := schema_problems(tool.input_schema):
+        return f"the schema: {faults[0]}"
     try:
         return try_query(tool, state.data().catalog, {name: v for name, v in given.items() if v is not None})
     except InputError as reason:
         return str(reason)
+    except RecursionError:
+        return "the schema refers to itself without end"
 
 
 def _outcome(page: str, tool: ToolText) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from lib.catalog import open_catalog
 from lib.errors import UnreadableFile
+from tests.catalog.files import sqlite_file
 
 SECONDS = 3         # of work, so that a busy machine fails no test
 REAL = "CREATE TABLE parts(sku TEXT, name TEXT); INSERT INTO parts VALUES ('0042', 'Bolt');"
@@ -167,3 +168,12 @@ def test_damaged_bytes_give_a_catalog_or_one_line():
         opened(bytes(damaged))
         tried += 1
     assert tried > 20
+
+
+@pytest.mark.parametrize(("name", "data"), [
+    ("a.db", sqlite_file("create table customers(id, name); insert into customers values (1, 'Oak');"
+                         'create table " sqlite_seq"(a, b); insert into " sqlite_seq" values (1, 2)')),
+    ("a.json", b'{"customers": [{"id": 1, "name": "Oak"}], " sqlite_master": [{"a": 1, "b": 2}]}'),
+])
+def test_a_name_that_sqlite_keeps_for_itself_behind_blanks_is_made_another(name, data):
+    assert sorted(open_catalog([(name, data)]).tables)[0] == "customers"

@@ -27,7 +27,8 @@ from lib.settings import load
 from lib.simulated.server import SimulatedServer
 from lib.task import SHAPES
 from lib.task.default_design import default_design
-from lib.tickets import TicketSet, guess_columns, read_table, to_tickets
+from lib.task.own_tools import own_function
+from lib.tickets import Ticket, TicketSet, guess_columns, read_table, to_tickets
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
 DEFAULT = default_design()
@@ -156,3 +157,36 @@ def test_curl_sends_the_very_request(address):
 
 def test_the_json_is_the_body():
     assert json.loads(as_json(REQUEST)) == REQUEST
+
+
+MONEY = """[{"customer_id": "c1", "name": "A", "monthly_revenue": "1,299"},
+            {"customer_id": "c2", "name": "B", "monthly_revenue": "(500)"},
+            {"customer_id": "c3", "name": "C", "monthly_revenue": "2 seats"},
+            {"customer_id": "c4", "name": "D", "monthly_revenue": "1.299,00"},
+            {"customer_id": "c5", "name": "E", "monthly_revenue": "750-"}]"""
+
+
+def test_odd_amounts_are_read_as_the_app_reads_them(address, tmp_path):
+    odd = open_catalog([("customers.json", MONEY.encode())])
+    some = TicketSet("t", tuple(Ticket(str(n), str(n), "Charged twice", "I was charged twice for one order.", f"c{n}")
+                                for n in range(1, 6)))
+    found = run(written(tmp_path, DEFAULT, ["pipeline"], some, odd), "pipeline", address, "--json")
+    assert json.loads(found) == reported(DEFAULT, "pipeline", some, odd)
+
+
+@pytest.mark.parametrize("query", [
+    "SELECT c.name, p.name FROM customers c, products p LIMIT 3", "SELECT X'00ff' AS b", "SELECT 9e999 AS x",
+    "SELECT name FROM sqlite_master ORDER BY name", "SELECT * FROM customers WHERE plan = :plan",
+])
+def test_its_own_tools_answer_as_in_the_app(query, tickets, catalog, tmp_path):
+    folder = written(tmp_path, DEFAULT, list(SHAPES), tickets, catalog)
+    asked = (f"import core, json, run; c = core.Catalog('product.db', run.ROLES, run.DECIMALS); "
+             f"print(json.dumps(core.own_function({query!r}, c)(plan='Team')))")
+    done = subprocess.run([sys.executable, "-c", asked], cwd=folder, env={"PATH": os.environ["PATH"]}, text=True,
+                          capture_output=True, timeout=60)
+    assert json.loads(done.stdout) == own_function(query, catalog)(plan="Team"), done.stderr
+
+
+def test_a_name_with_percent_signs_leaves_the_help_alone(tickets, catalog, tmp_path):
+    folder = written(tmp_path, replace(DEFAULT, name="100%(prog) %d"), ["pipeline"], tickets, catalog)
+    assert "100%(prog) %d" in run(folder, "pipeline", "http://127.0.0.1:9", "--help")

@@ -167,3 +167,18 @@ def test_a_number_outside_its_range_is_found(field):
 def test_whole_numbers_are_whole():
     assert fields(changed("k", 2.5)) == ["k"]
     assert problems(changed("limits.max_usd", 0.5)) == []
+
+
+@pytest.mark.parametrize("required", [[["a"]], [{}], [None], "a", {}])
+def test_names_that_are_no_texts_are_told_and_break_nothing(required):
+    schema = {"type": "object", "properties": {"a": {"description": "d"}}, "required": required}
+    assert any("not valid JSON Schema" in text for text in schema_problems(schema))
+
+
+@pytest.mark.parametrize(("pattern", "slow"), [
+    ("^(a+)+$", True), ("(a*)*", True), ("(?:x|a+){2,}", True), ("((ab?)+c?)*", True), ("(?=(a+)+)b", True),
+    ("^[a-z]+-\\d+$", False), ("(\\d{3}-)+", False), ("a+b+c*", False), ("(ab)*", False), ("(", False),
+])
+def test_a_pattern_that_could_take_for_ever_is_refused(pattern, slow):
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}
+    assert any("take for ever" in text for text in schema_problems(schema)) is slow

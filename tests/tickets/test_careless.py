@@ -148,3 +148,32 @@ def test_it_is_refused_in_one_line(name, data, says):
     with pytest.raises(UnreadableFile) as caught:
         read_table(name, data)
     assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+KEYED = {"T-1": {"subject": "Login broken", "body": "cannot log in", "comments": [{"body": "still broken"}]},
+         "T-2": {"subject": "Bill", "body": "charged twice", "comments": [{"body": "any news"}]}}
+
+
+@pytest.mark.parametrize("value", [
+    KEYED, {"data": KEYED}, {"tickets": KEYED, "users": [{"id": 1, "name": "Al"}]}, {"tickets": KEYED, "count": 2},
+])
+def test_tickets_by_their_key_are_tickets_whatever_lists_stand_in_or_beside_them(value):
+    table = read_table("t.json", json.dumps(value).encode())
+    found = to_tickets(table, guess_columns(table)).tickets
+    assert [(t.id, t.subject) for t in found] == [("T-1", "Login broken"), ("T-2", "Bill")]
+    assert "cannot log in" in found[0].body and "still broken" in found[0].body
+
+
+def test_a_list_of_tickets_with_many_nulls_is_read_and_the_nulls_are_told():
+    value = {"tickets": [None, None, None, {"id": 1, "subject": "a", "body": "b"}], "users": [{"id": 7, "name": "Al"}]}
+    table = read_table("t.json", json.dumps(value).encode())
+    assert len(table.rows) == 1 and "b" in table.rows[0] and any("items 1, 2, 3" in note for note in table.notes)
+
+
+def test_a_later_comment_in_the_words_of_the_body_stays():
+    rows = [{"id": "1", "subject": "s", "body": "Any news?", "comments": [
+        {"body": "Any news?"}, {"body": "first"}, {"body": "Any news?"},
+        {"body": None, "html_body": "<p>real words</p>"}]}]
+    table = read_table("t.json", json.dumps(rows).encode())
+    assert to_tickets(table, guess_columns(table)).tickets[0].body.split("\n\n") == [
+        "Any news?", "first", "Any news?", "real words"]

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import io
 import json
 import pprint
+import sqlite3
 import textwrap
 import zipfile
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lib import agent, prompt_map
-from lib.catalog import Catalog
+from lib.catalog import Catalog, guard, number  # the function: the package passes it on under its module's name
 from lib.catalog import catalog as catalogs
 from lib.client import correct
 from lib.design import Design, Step
@@ -43,13 +46,16 @@ ROOTS: dict[str, list[tuple[Any, str]]] = {
                                       "customers_match", "summary_given"))],
 }
 SHARED = [*((reporting, n) for n in ("build_report", "incidents_of", "top_causes", "affected")),
-          (checks, "ranked_by_count"), (correct, "problem"), (correct, "exchange"), (catalogs, "id_text")]
+          (checks, "ranked_by_count"), (correct, "problem"), (correct, "exchange"),
+          (inspect.getmodule(number), "number"), (guard, "quoted"),
+          *((catalogs, n) for n in ("id_text", "_fetch", "QUERY_SECONDS"))]
 GIVEN = ("Ticket", "TicketSet", "Catalog", "Role")      # `parts/data.txt` has plain ones
 IMPORTS = {"argparse": "import argparse", "json": "import json", "os": "import os", "re": "import re",
            "sqlite3": "import sqlite3", "threading": "import threading", "Counter": "from collections import Counter",
            "asdict": "from dataclasses import asdict", "dataclass": "from dataclasses import dataclass",
            "field": "from dataclasses import field", "partial": "from functools import partial",
-           "Path": "from pathlib import Path", "anthropic": "import anthropic"}
+           "Path": "from pathlib import Path", "math": "import math", "time": "import time",
+           "anthropic": "import anthropic"}
 REQUIREMENTS = "anthropic>=2.14,<3\njsonschema>=4.23,<5\n"
 
 
@@ -75,7 +81,16 @@ def program(design: Design, shapes: Sequence[str], tickets: TicketSet, catalog: 
     files = {"run.py": _run(design, shapes, catalog, _defined(core)).encode(), "core.py": core.encode(),
              "requirements.txt": REQUIREMENTS.encode(), "README.md": _readme(design, shapes).encode(),
              "tickets.json": tickets.to_json().encode()}
-    return Program(files | ({"product.db": catalog.to_bytes()} if catalog.tables else {}))
+    return Program(files | ({"product.db": _database(catalog)} if catalog.tables else {}))
+
+
+def _database(catalog: Catalog) -> bytes:
+    """Its tables and nothing else."""
+    with closing(sqlite3.connect(":memory:")) as copy:
+        copy.deserialize(catalog.to_bytes())
+        copy.execute(f"DROP TABLE {catalogs.ABOUT}")
+        copy.commit()
+        return copy.serialize()
 
 
 def literal(text: str) -> str:
