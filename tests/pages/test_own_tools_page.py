@@ -229,3 +229,19 @@ def test_the_desk_survives_a_page_with_a_tool_that_is_half_typed(visit):
         sound(app.switch_page(f"pages/{page}.py").run())
     assert field(app, "text_area", f"{OWN}.input_schema").value == '{"type": "obj'
     assert state.default() == DEFAULT
+
+
+@pytest.mark.parametrize("part", [
+    {"properties": {"customer_id": {"description": "d", "$ref": "#/properties/customer_id"}}},
+    {"properties": {"customer_id": {"type": "string", "pattern": "("}}},
+    {"properties": {"customer_id": {"type": "string", "pattern": "^(a+)+$"}}},
+    {"properties": {"customer_id": {"minLength": "x"}}}, {"properties": {"customer_id": {"type": "foo"}}},
+    {"properties": {"customer_id": {"$ref": "#/nowhere"}}}, {"properties": [1]},
+    {"properties": {"customer_id": {"description": "d"}}, "required": [["customer_id"]]},
+])
+def test_a_schema_that_is_none_leaves_every_page_and_every_trial_in_words(visit, part):
+    app = put(add(visit("design")), "text_area", f"{OWN}.input_schema", json.dumps({"type": "object", **part}))
+    sound(app)
+    sound(try_it(app))
+    for page in ("run", "start", "costs"):
+        sound(app.switch_page(f"pages/{page}.py").run())
