@@ -54,9 +54,9 @@ def test_two_clicks_on_run_start_one_group_and_a_stopped_run_resumes(page: Page)
     agent = page.locator('[class*="st-key-start_head_agent"]')      # the pipeline may end before a click on its Stop
     agent.get_by_role("button", name="Stop").click(delay=60)
     expect(agent.get_by_role("button", name="Resume")).to_be_visible()
-    assert page.locator('[class*="st-key-start_recent_"]').count() == 1
     press(page, "Resume")
     expect(agent.get_by_text("done 45 turns")).to_be_visible(timeout=60_000)
+    expect(page.locator('[class*="st-key-start_recent_"]')).to_have_count(1)
 
 
 def test_what_is_typed_is_kept_when_the_next_click_leaves_the_page(page: Page):
