@@ -374,8 +374,10 @@ def _cached_turn(design: Design, sent: float, before: float, first: bool) -> dic
 
 
 def turns_needed(design: Design, number: int, habit: Habit = USUAL) -> int:
-    """Listing and reading, the tally, a look at the incidents, the answer."""
-    return math.ceil((_reading_turns(design, number, habit) + 3) * (1 + habit.detours))
+    """Listing and reading, the tally, a look at the incidents, the answer; one call of each of the person's own tools.
+    """
+    own = sum(tool.is_own and tool.enabled for tool in design.tools)
+    return math.ceil((_reading_turns(design, number, habit) + 3 + own) * (1 + habit.detours))
 
 
 def _reading_turns(design: Design, number: int, habit: Habit = USUAL) -> int:

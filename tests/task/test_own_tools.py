@@ -90,10 +90,11 @@ def test_arguments_are_values_and_never_sql(catalog):
     assert own_function("SELECT :ids AS given", catalog)(ids=["a", "ü"])["rows"] == [{"given": '["a", "ü"]'}]
 
 
-@pytest.mark.parametrize(("value", "says"), [(2**70, "refused"), ("x\ud800", "surrogates")])
-def test_values_that_sqlite_cannot_hold_are_an_error_in_words(value, says, catalog):
-    with pytest.raises(ValueError, match=says):
+@pytest.mark.parametrize("value", [2**70, "x\ud800"])
+def test_values_that_sqlite_cannot_hold_are_an_error_in_words(value, catalog):
+    with pytest.raises(ValueError, match="the query was refused") as refusal:
         own_function("SELECT :v AS v", catalog)(v=value)
+    assert type(refusal.value) is ValueError
 
 
 def test_a_query_that_takes_too_long_is_stopped(catalog):

@@ -16,11 +16,12 @@ from lib.simulated.mind.memory import Memory, remember
 from lib.simulated.mind.reading import Ask
 from lib.simulated.mind.results import Seen
 from lib.simulated.mind.summarising import summarise
-from lib.simulated.mind.toolbox import Offered, offered, toolbox
+from lib.simulated.mind.toolbox import Offered, offered, others, toolbox
 
 _SAID = {"list": "I'll start by listing the tickets.", "search": "No tool lists tickets, so I'll search for them.",
          "read": "Now I'll read every ticket.", "tally": "All tickets are read; now I'll count the causes.",
-         "incidents": "I'll check which incidents may explain the main causes."}
+         "incidents": "I'll check which incidents may explain the main causes.",
+         "other": "This may tell something of the main cause."}
 _NOT_THIS_ONE = "That tool does something else, although its description says the same. I'll use {name}."
 _CAUSES = (r"(?:causes?|reasons?|complaints?|problems?|issues?|topics?|themes?|categor\w+|complain\w*|wrong|"
            r"trouble\w*|ursachen?|gründe|probleme?|themen|causas?|motivos|raisons)")
@@ -47,7 +48,7 @@ def next_step(request: Mapping[str, Any], ask: Ask, conditions: Conditions) -> l
     if forced:
         return [forced]
     for need, tool, inputs in _plan(memory, tools, ask, request):
-        said = "\n".join(filter(None, (_notes(memory, tools, ask, request), _says(memory, need, tool, tools[need]))))
+        said = "\n".join(filter(None, (_notes(memory, tools, ask, request), _says(memory, need, tool, tools.get(need, tool)))))
         text = [{"type": "text", "text": said}] if said else []
         return text + [{"type": "tool_use", "name": tool.name, "input": i} for i in inputs]
     if (request.get("tool_choice") or {}).get("type") == "any":
@@ -100,6 +101,10 @@ def _plan(memory: Memory, tools: Mapping[str, Offered], ask: Ask, request: Mappi
             yield need, wrong, [looking.mistaken(memory, need, wrong)]
         elif inputs:
             yield need, tools[need], inputs
+    if memory.tickets:
+        for tool in others(request["tools"], ask.system):
+            if inputs := looking.next_other(memory, tool, counting.causes(memory, ask, request["model"])):
+                yield "other", tool, inputs
 
 
 def _needed(memory: Memory, tools: Mapping[str, Offered], ask: Ask, request: Mapping[str, Any]

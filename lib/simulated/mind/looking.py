@@ -181,6 +181,19 @@ def next_incidents(memory: Memory, tool: Offered, causes: Sequence[Found], model
     return [tool.with_defaults({name: ids.guessed(wanted[0], name) if guess else wanted[0]})]
 
 
+def next_other(memory: Memory, tool: Offered, causes: Sequence[Found]) -> list[dict[str, Any]]:
+    """One call of a tool that may tell something of the main cause: of its product, or of its first ticket or that
+    ticket's customer; nothing where the value is not known."""
+    if memory.calls(tool) or not causes:
+        return []
+    first = causes[0].tickets[0]
+    customer = next((t.customer for t in causes[0].tickets if t.customer), "")
+    for pattern, value in ((_CUSTOMER, customer), (_PRODUCT, _main_product(causes[0])), (r".*(ticket|case).*", first.id)):
+        if name := tool.parameter(pattern):
+            return [tool.with_defaults({name: ids.packed(tool, name, [value])})] if value else []
+    return [tool.with_defaults({})]
+
+
 def _main_product(cause: Found) -> str:
     named = Counter(t.product for t in cause.tickets if t.product)
     return named.most_common(1)[0][0] if named else ""

@@ -47,6 +47,11 @@ NEEDS = {
     "product": Need(r"product|service|component", r"product|service|component", r"(product|service|component)\w*"),
 }
 
+_CALLED = ("list", "search", "read", "tally", "incidents")      # needs that the simulation calls tools for
+_ABOUT = r".*(customer|client|account|product|service|component|ticket|case).*"
+_RECORD = re.compile(r"(?:get|read|fetch|show|look|lookup|up|load|open|view|find|one|a|the|by|of|id|record|details?|data|"
+                     r"info|rows?|customers?|clients?|accounts?|products?|services?|components?|tickets?|cases?)")
+
 _DONE = "|".join(need.action for need in NEEDS.values())
 _DONE_TO = "|".join(need.about for need in NEEDS.values())
 
@@ -81,6 +86,25 @@ def toolbox(tools: Sequence[Mapping[str, Any]], prompt: str = "") -> dict[str, O
     """Need -> the tool that serves it best; needs that no tool serves are left out, and so are tools that the prompt or
     their own description forbids."""
     return _toolbox(json.dumps([tool for tool in tools if not _is_forbidden(tool, prompt)]))
+
+
+def others(tools: Sequence[Mapping[str, Any]], prompt: str = "") -> list[Offered]:
+    """Tools that serve none of the needs tools are called for and give more than the plain record of one customer or
+    product: those that ask for nothing but a customer, a product or a ticket, or for nothing, and tell of one."""
+    serving = {tool.name for need, tool in toolbox(tools, prompt).items() if need in _CALLED}
+    return [offered(tool) for tool in tools if tool["name"] not in serving and not _is_forbidden(tool, prompt)
+            and not _is_vague(tool.get("description") or "") and _can_be_asked(offered(tool))
+            and not all(map(_RECORD.fullmatch, _spoken(tool["name"]).split()))]
+
+
+def _can_be_asked(tool: Offered) -> bool:
+    """Whether it only tells, what it has to be given is known, and what it tells is no list of tickets."""
+    told = _beginning(tool.description.lower())
+    if not re.match(rf"\W*(?:{_DOES})", told):
+        return False
+    if about := tool.parameter(_ABOUT):
+        return set(tool.required) <= {about}
+    return not tool.required and _says(_DONE_TO, told) and not _says(NEEDS["list"].about, f"{told} {_spoken(tool.name)}")
 
 
 def _is_forbidden(tool: Mapping[str, Any], prompt: str) -> bool:
@@ -159,13 +183,22 @@ def _telling(description: str) -> frozenset[str]:
 def _score(need: Need, tool: Mapping[str, Any]) -> float:
     if _is_vague(tool.get("description", "")):
         return 0
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", tool.get("spoken", tool["name"])).lower()
+    name = _spoken(tool.get("spoken", tool["name"]))
     described = tool.get("description", "").lower()
-    beginning = re.split(r"[.:;]", described, maxsplit=1)[0]
+    beginning = _beginning(described)
     parameters = (tool.get("input_schema") or {}).get("properties") or {}
     fits = any(re.fullmatch(need.parameters, p, re.I) for p in parameters)
     return (3 * _says(need.action, name) + 2 * _says(need.action, beginning) + 2 * fits
             + _says(need.about, name) + _says(need.about, beginning))
+
+
+def _beginning(described: str) -> str:
+    return re.split(r"[.:;]", described, maxsplit=1)[0]
+
+
+def _spoken(name: str) -> str:
+    """A name in words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", name).lower()
 
 
 def _is_vague(description: str) -> bool:
