@@ -17,6 +17,7 @@ from lib.task.default_design import STEPS
 from lib.task.own_tools import parameters_of, query_problem
 from lib.task.patterns import endless_patterns
 from lib.task.tools import DEFAULT_TOOLS, parameters
+from lib.usage.tokens import estimate
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 PROPERTY_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -145,12 +146,22 @@ def _step(field: str, step: Step) -> Iterator[Problem]:
     if step.model != step.model.strip():
         yield Problem(f"{field}.model", f"the model {step.model!r} has white space around its name")
     known = model(step.model)
+    if isinstance(step.system, str) and (tokens := _tokens_above(known.window, step)):
+        yield Problem(f"{field}.system", f"the prompt alone is about {tokens:,} tokens, {known.name} holds "
+                                         f"{known.window:,}")
     if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= known.max_output:
         yield Problem(f"{field}.max_tokens", f"{step.max_tokens!r} is not possible; {known.name} takes a whole number "
                                              f"from 1 to {known.max_output:,}")
     if step.effort and step.effort not in known.efforts:
         takes = f"it takes {some(known.efforts, len(known.efforts))}" if known.efforts else "it has no such setting"
         yield Problem(f"{field}.effort", f"{known.name} does not know the effort {step.effort!r}; {takes}")
+
+
+def _tokens_above(window: int, step: Step) -> int:
+    """Tokens of the prompt if they are more than the window, else 0. Counted only where they may be: a token is at
+    least a byte."""
+    tokens = estimate(step.system, step.model) if 4 * len(step.system) > window else 0
+    return tokens if tokens > window else 0
 
 
 def _is_blank(text: Any) -> bool:
@@ -171,7 +182,7 @@ def _tools(design: Design, catalog: Catalog | None) -> Iterator[Problem]:
             yield Problem(f"{field}.description", "the description is empty; it is all the model knows of the tool")
         faults = schema_problems(tool.input_schema) or _unknown_parameters(tool)
         yield from (Problem(f"{field}.input_schema", text) for text in faults)
-        if tool.is_own and (refusal := query_problem(tool.query, catalog)):
+        if tool.is_own and (refusal := query_problem(_query_of(tool), catalog)):
             yield Problem(f"{field}.query", refusal)
 
 
@@ -179,7 +190,7 @@ def _unknown_parameters(tool: ToolText) -> list[str]:
     """Properties of a sound schema that the function does not take: it would refuse every call that gives one. Of an
     own tool also the names of its query that the schema lacks: they would always be NULL."""
     if tool.is_own:
-        return _unmatched(parameters_of(tool.query), list(_properties(tool)))
+        return _unmatched(parameters_of(_query_of(tool)), list(_properties(tool)))
     takes = parameters(tool.key)
     unknown = [repr(name) for name in tool.input_schema.get("properties", {}) if takes and name not in takes]
     return [f"the function behind it takes {some(takes)}; it does not know {some(unknown)}"] if unknown else []
@@ -189,6 +200,10 @@ def _unmatched(asked: list[str], given: list[str]) -> list[str]:
     absent, unused = [f":{name}" for name in asked if name not in given], [repr(n) for n in given if n not in asked]
     return ([f"the query asks for {some(absent)}, which the schema does not have"] if absent else []) + (
         [f"the query does not use {some(unused)}"] if unused else [])
+
+
+def _query_of(tool: ToolText) -> str:
+    return tool.query if isinstance(tool.query, str) else ""
 
 
 def _name_of(tool: ToolText) -> str:

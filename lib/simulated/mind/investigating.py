@@ -48,7 +48,8 @@ def next_step(request: Mapping[str, Any], ask: Ask, conditions: Conditions) -> l
     if forced:
         return [forced]
     for need, tool, inputs in _plan(memory, tools, ask, request):
-        said = "\n".join(filter(None, (_notes(memory, tools, ask, request), _says(memory, need, tool, tools.get(need, tool)))))
+        says = _says(memory, need, tool, tools.get(need, tool))
+        said = "\n".join(filter(None, (_notes(memory, tools, ask, request), says)))
         text = [{"type": "text", "text": said}] if said else []
         return text + [{"type": "tool_use", "name": tool.name, "input": i} for i in inputs]
     if (request.get("tool_choice") or {}).get("type") == "any":

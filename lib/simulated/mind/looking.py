@@ -186,9 +186,9 @@ def next_other(memory: Memory, tool: Offered, causes: Sequence[Found]) -> list[d
     ticket's customer; nothing where the value is not known."""
     if memory.calls(tool) or not causes:
         return []
-    first = causes[0].tickets[0]
+    ticket = causes[0].tickets[0].id
     customer = next((t.customer for t in causes[0].tickets if t.customer), "")
-    for pattern, value in ((_CUSTOMER, customer), (_PRODUCT, _main_product(causes[0])), (r".*(ticket|case).*", first.id)):
+    for pattern, value in ((_CUSTOMER, customer), (_PRODUCT, _main_product(causes[0])), (r".*(ticket|case).*", ticket)):
         if name := tool.parameter(pattern):
             return [tool.with_defaults({name: ids.packed(tool, name, [value])})] if value else []
     return [tool.with_defaults({})]

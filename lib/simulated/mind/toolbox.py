@@ -49,8 +49,8 @@ NEEDS = {
 
 _CALLED = ("list", "search", "read", "tally", "incidents")      # needs that the simulation calls tools for
 _ABOUT = r".*(customer|client|account|product|service|component|ticket|case).*"
-_RECORD = re.compile(r"(?:get|read|fetch|show|look|lookup|up|load|open|view|find|one|a|the|by|of|id|record|details?|data|"
-                     r"info|rows?|customers?|clients?|accounts?|products?|services?|components?|tickets?|cases?)")
+_RECORD = re.compile(r"(?:get|read|fetch|show|look|lookup|up|load|open|view|find|one|a|the|by|of|id|record|details?|"
+                     r"data|info|rows?|customers?|clients?|accounts?|products?|services?|components?|tickets?|cases?)")
 
 _DONE = "|".join(need.action for need in NEEDS.values())
 _DONE_TO = "|".join(need.about for need in NEEDS.values())
@@ -104,7 +104,8 @@ def _can_be_asked(tool: Offered) -> bool:
         return False
     if about := tool.parameter(_ABOUT):
         return set(tool.required) <= {about}
-    return not tool.required and _says(_DONE_TO, told) and not _says(NEEDS["list"].about, f"{told} {_spoken(tool.name)}")
+    of_tickets = _says(NEEDS["list"].about, f"{told} {_spoken(tool.name)}")
+    return not tool.required and not of_tickets and _says(_DONE_TO, told)
 
 
 def _is_forbidden(tool: Mapping[str, Any], prompt: str) -> bool:
