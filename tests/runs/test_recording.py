@@ -17,7 +17,7 @@ import pytest
 from lib import errors
 from lib.catalog import Catalog
 from lib.client.connect import connect_simulated
-from lib.design import Limits
+from lib.design import Design, Limits, ToolText
 from lib.runs import read_recording, untrusted
 from lib.runs.job import Runs
 from lib.runs.recording import open_recording, origin_of, save
@@ -26,7 +26,7 @@ from lib.settings import load
 from lib.simulated.conditions import Conditions
 from lib.task.default_design import default_design
 from lib.task.report import Report
-from tests.runs.recorded import BOTH, after_end, data_of, ended, sample, told
+from tests.runs.recorded import BOTH, after_end, data_of, ended, replayed, sample, told
 from tests.sets import both_sets
 
 KEY = "sk-ant-api03-canary-0123456789abcdef"
@@ -108,6 +108,22 @@ def test_runs_data_calls_and_their_words_come_back_as_they_were(name, store, els
         assert now.desk == "another desk"
         assert now.origin == origin_of(was) == origin_of(now)
         assert now.origin.startswith("simulated · Simulated Messages API · recorded 20")
+
+
+def test_own_tools_effort_and_structured_output_come_back_and_are_replayed(store, elsewhere):
+    own = ToolText("own_1", "plan_of_customer", "Returns the plan of one customer.", {
+        "type": "object", "properties": {"customer_id": {"type": "string", "description": "One id, such as C-1."}}},
+        query="SELECT plan FROM customers WHERE customer_id = :customer_id")
+    design = default_design()
+    design = replace(design, output="structured", tools=(*design.tools, own)).with_step("agent", effort="low")
+    before = ended(store, few(6), design)
+    after = elsewhere.group(open_recording(save(store, [run.id for run in before]), elsewhere, ""))
+    again = replayed(elsewhere, after)
+    assert [Design.from_dict(run.design) for run in [*after, *again]] == [design] * 4
+    assert [run.report for run in again] == [run.report for run in before]
+    calls = [row.id for row in elsewhere.calls(again[1].id)]
+    assert own.name in {block.get("name") for id in calls for block in elsewhere.exchange(id)[1]["content"]}
+    assert elsewhere.exchange(calls[0])[0]["output_config"]["effort"] == "low"
 
 
 def test_a_message_stands_in_the_file_once(store):
@@ -295,6 +311,10 @@ HOSTILE = [     # where, what, and words of the refusal
     (["runs", 0], "design", {}, "runs 1, design: the field"),
     (["runs", 0, "design"], "workers", 10**9, "runs 1, design, workers"),
     (["runs", 0, "design"], "caching", "all", "caching"),
+    (["runs", 0, "design"], "output", "yaml", 'the text "yaml" is not one of ask, structured'),
+    (["runs", 0, "design"], "output", None, "output"),
+    (["runs", 0, "design", "steps", "agent"], "effort", 3, 'steps, "agent", effort: 3 stands where text should'),
+    (["runs", 0, "design", "tools", 0], "query", ["SELECT 1"], "tools 1, query"),
     (["runs", 0, "design"], "steps", {}, "steps"),
     (["runs", 0, "design", "steps", "label"], "system", 5, 'steps, "label", system: 5 stands where text should'),
     (["runs", 0, "design", "tools", 0], "input_schema", "{}", "tools 1, input_schema"),

@@ -182,6 +182,14 @@ def test_another_model_reads_and_writes_by_its_own_tokenizer_and_price():
     assert predict(record, Policy(model=OPUS), PRICES).output == 150, "the same tokenizer"
 
 
+def test_an_effort_that_the_other_model_does_not_take_is_told():
+    calls = conversation(3, output_config={"effort": "max"})
+    told = {name: [note for note in predict(calls, Policy(model=name), PRICES).notes if "would refuse" in note]
+            for name in ("claude-haiku-4-5", "claude-opus-5")}
+    assert told == {"claude-opus-5": [], "claude-haiku-4-5": [
+        "Haiku 4.5 would refuse 3 calls: it does not take the effort that they ask for."]}
+
+
 def test_a_window_that_is_too_small_is_told_with_the_call():
     record = conversation(3, words=100_000)
     found = predict(record, Policy(model=OLD_HAIKU), PRICES)

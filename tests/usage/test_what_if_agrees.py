@@ -37,6 +37,7 @@ RULES = "\n".join(f"Rule {n}: keep names plain and short, as people say them." f
 # Long enough to be cached, and some of its answers come in prose, so that they are sent back and cost a second call.
 LONG = default_design().steps["label"].system.replace("Answer with JSON only, nothing before or after it.", RULES)
 DESIGN = default_design().with_step("label", system=LONG)
+HELD = replace(DESIGN.with_step("agent", effort="low").with_step("label", effort="high"), output="structured")
 PAIRS = [pair for pair in product(CACHING, CACHING) if pair[0] != pair[1]]
 
 
@@ -53,14 +54,14 @@ def really(tmp_path_factory, data):
     store = Store(tmp_path_factory.mktemp("runs") / "runs.sqlite")
     known = {}
 
-    def run(shape, caching="off", name="", *layers):
-        key = f"{shape} {caching} {name}"
+    def run(shape, caching="off", name="", *layers, design=DESIGN):
+        key = f"{shape} {caching} {name} {design.version}"
         if key not in known:
             store.add_run(Run(key, "g", shape, "running", "simulated", "", {}, "d", 0.0))
             connection = connect_simulated(load({}), speed=0)
             timeline = SimulatedTime(connection.clock.now())
             client = layered(connection.client, *layers, ledger(store, key, timeline, partial(cost, PRICES)))
-            SHAPES[shape](client, replace(DESIGN, caching=caching), *data)
+            SHAPES[shape](client, replace(design, caching=caching), *data)
             known[key] = exchanges(store, key), sorted(store.calls(key), key=lambda row: row.started)
         return known[key]
 
@@ -93,6 +94,18 @@ def test_the_pipeline_under_another_caching_takes_what_was_predicted_call_by_cal
     assert sorted(took[1:4] for took in predicted.values()) == sorted(took[1:4] for took in real.values())
     assert {name: sum(took[:4]) for name, took in predicted.items()} == {n: sum(took[:4]) for n, took in real.items()}
     assert any(took[3] for took in predicted.values()) == (other != "off")
+
+
+@pytest.mark.parametrize("caching", ["auto-5m", "system"])
+def test_structured_output_and_effort_are_predicted_call_by_call(really, caching):
+    before, rows = really("agent", design=HELD)[0], really("agent", caching, design=HELD)[1]
+    assert before[0].request["output_config"].keys() == {"effort", "format"}
+    assert [split(call) for call in predict(before, Policy(caching=caching), PRICES).calls] == list(map(split, rows))
+    before, rows = really("pipeline", design=HELD)[0], really("pipeline", caching, design=HELD)[1]
+    predicted, real = by_name(before, predict(before, Policy(caching=caching), PRICES).calls), by_name(rows, rows)
+    first = {name for name in real if predicted[name] != real[name]}
+    assert first <= leaders(real) | leaders(predicted) and len(real) == 46, "no reply is sent back"
+    assert any(took[3] for took in predicted.values()) == (caching == "system"), "what auto marks differs in every call"
 
 
 def by_name(named, calls):

@@ -60,6 +60,14 @@ def _model(exchanges: Sequence[Exchange], policy: Policy) -> Iterator[str]:
     if any(model(name).tokenizer != model(policy.model).tokenizer for name in others):
         yield "The models split text differently: tokens are corrected by the estimate for each family."
     yield "Another model would think, and answer, at another length. Seconds are stand-ins for its size."
+    known = model(policy.model)
+    refused = sum(bool(effort) and effort not in known.efforts for effort in map(_effort, exchanges))
+    if refused:
+        yield f"{known.name} would refuse {plural(refused, 'call')}: it does not take the effort that they ask for."
+
+
+def _effort(exchange: Exchange) -> str:
+    return (exchange.request.get("output_config") or {}).get("effort") or ""
 
 
 def _limits(exchanges: Sequence[Exchange], policy: Policy, answers: Sequence[Predicted],
