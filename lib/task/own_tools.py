@@ -15,9 +15,10 @@ from lib.task.results import capped, row_of
 
 ROWS = 200          # rows that one call returns at most
 
-# Texts, quoted names and comments, in which nothing is a parameter; a parameter of the kind we take, or of another.
-_PIECE = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|\Z)"""
-                    r"|:(?P<named>[^\W\d]\w*)|(?P<other>\?\d*|[@$:#]\w+)", re.DOTALL)
+# Texts, quoted names and comments, in which nothing is a parameter (to the end where they are never closed); a parameter
+# of the kind we take, or of another.
+_PIECE = re.compile(r"""'(?:[^']|'')*(?:'|\Z)|"(?:[^"]|"")*(?:"|\Z)|`(?:[^`]|``)*(?:`|\Z)|\[[^\]]*(?:\]|\Z)"""
+                    r"|--[^\n]*|/\*.*?(?:\*/|\Z)|:(?P<named>[^\W\d]\w*)|(?P<other>\?\d*|[@$:#]\w+)", re.DOTALL)
 
 
 def parameters_of(query: str) -> list[str]:
@@ -26,21 +27,26 @@ def parameters_of(query: str) -> list[str]:
 
 
 def query_problem(query: str, catalog: Catalog | None = None) -> str:
-    """Why a query cannot stand behind a tool, "" if it can. With a `catalog` SQLite itself is asked, at no rows."""
+    """Why a query cannot stand behind a tool, "" if it can. With a `catalog` SQLite itself is asked, without
+    running it."""
     if not query.strip():
         return "the query is empty; write one SELECT over the product database"
     other = next((found["other"] for found in _PIECE.finditer(query) if found["other"]), "")
     if other:
         return f"the parameter {other!r} is not possible; give parameters names, such as :customer_id"
-    if not re.match(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*(?:SELECT|WITH|VALUES)\b", query, re.IGNORECASE | re.DOTALL):
+    if not re.match(r"\s*(?:SELECT|WITH|VALUES)\b", _without_comments(query), re.IGNORECASE):
         return "it does not begin with SELECT; a tool only reads"
     if catalog is None or not catalog.tables:
         return ""
     try:
-        catalog.query(f"SELECT * FROM (\n{_bare(query)}\n) LIMIT 0", dict.fromkeys(parameters_of(query)), max_rows=1)
+        catalog.query(f"EXPLAIN {_bare(query)}", dict.fromkeys(parameters_of(query)), max_rows=1)
     except InputError as refusal:
         return str(refusal)
     return ""
+
+
+def _without_comments(query: str) -> str:
+    return _PIECE.sub(lambda found: " " if found[0].startswith(("--", "/*")) else found[0], query)
 
 
 def own_function(query: str, catalog: Catalog) -> Callable[..., dict[str, Any]]:

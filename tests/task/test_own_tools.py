@@ -42,7 +42,8 @@ def with_own(*tools: ToolText):
     ("SELECT :a, :b_2, :a", ["a", "b_2"]),
     ("SELECT ':no', \":no\", [:no], `:no` -- :no\n, :yes /* :no */", ["yes"]),
     ("SELECT 'it''s :no', :yes", ["yes"]),
-    ("SELECT 1 /* :never closed", []),
+    ("SELECT 1 /* :never closed", []), ("SELECT :yes, ':never closed", ["yes"]), ("SELECT 'it'':s", []),
+    ("SELECT :yes" + " [" * 100_000, ["yes"]),
 ])
 def test_parameters_are_found_where_sqlite_finds_them(query, names):
     assert parameters_of(query) == names
@@ -51,12 +52,15 @@ def test_parameters_are_found_where_sqlite_finds_them(query, names):
 @pytest.mark.parametrize(("query", "says"), [
     ("", "empty"), ("  \n", "empty"), ("DROP TABLE people", "begin with SELECT"),
     ("PRAGMA table_info(people)", "SELECT"),
-    ("SELECT id FROM people; SELECT 1", "syntax error"), ("SELECT id FROM people WHERE id = ?", "'?'"),
+    ("SELECT id FROM people; SELECT 1", "one statement at a time"),
+    ("SELECT 1) UNION SELECT * FROM (SELECT 2", "syntax error"),
+    ("WITH x AS (SELECT 1) DELETE FROM people", "not authorized"), ("SELECT id FROM people WHERE id = ?", "'?'"),
     ("SELECT id FROM people WHERE id = @id", "'@id'"), ("SELECT id FROM people WHERE id = $id", "'$id'"),
     ("SELECT age FROM people", "no such column"), ("SELECT * FROM nobody", "no such table"),
     ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n", "not authorized"),
     ("SELECT load_extension('x')", "not authorized"), ("SELECT * FROM pragma_database_list", "not authorized"),
-    ("SELECT (SELECT", "syntax error"), ("SELECT ')", "unrecognized token"),
+    ("SELECT (SELECT", "incomplete input"), ("/* a */" * 500 + "x", "begin with SELECT"),
+    ("-- SELECT", "begin with SELECT"), ("SELECT ')", "unrecognized token"),
 ])
 def test_what_is_no_single_select_is_refused_in_words(query, says, catalog):
     assert says in query_problem(query, catalog)
