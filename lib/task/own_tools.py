@@ -15,8 +15,8 @@ from lib.task.results import capped, row_of
 
 ROWS = 200          # rows that one call returns at most
 
-# Texts, quoted names and comments, in which nothing is a parameter (to the end where they are never closed); a parameter
-# of the kind we take, or of another.
+# Texts, quoted names and comments, in which nothing is a parameter (to the end where they are never closed); a
+# parameter of the kind we take, or of another.
 _PIECE = re.compile(r"""'(?:[^']|'')*(?:'|\Z)|"(?:[^"]|"")*(?:"|\Z)|`(?:[^`]|``)*(?:`|\Z)|\[[^\]]*(?:\]|\Z)"""
                     r"|--[^\n]*|/\*.*?(?:\*/|\Z)|:(?P<named>[^\W\d]\w*)|(?P<other>\?\d*|[@$:#]\w+)", re.DOTALL)
 
