@@ -266,6 +266,7 @@ def _count(text: str) -> int:
 # --- the answer's shape ----------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=64)
 def allowed_causes(system: str) -> Mapping[str, str]:
     """Name -> what the prompt says of it, for each cause that it allows; empty for a free choice."""
     return choices.listed(_without_example(system)) or choices.shown(shape_in(system))
