@@ -50,3 +50,11 @@ def test_the_tokens_of_a_text_are_those_of_its_sentences():
         sentences = list(tokens._sentences(text))
         assert "".join(sentences) == text
         assert sum(len(whole(sentence)) for sentence in sentences) == len(whole(text)), text
+
+
+def test_a_number_counts_by_its_length_only():
+    mix, whole = random.Random(1), tokens._load_encoding().encode_ordinary
+    parts = ["1", "27", "904", "5555", " 31", "a", ".", "-", "$", "²", "٣", "é", "½", "漢", "ſ", "\n", "'s"]
+    for text in ("".join(mix.choices(parts, k=8)) for _ in range(3_000)):
+        assert len(whole(tokens._without_figures(text))) == len(whole(text)), text
+    assert tokens._without_figures('<ticket id="2041">') == tokens._without_figures('<ticket id="1337">')
