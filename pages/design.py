@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from lib.ui import design_diff, editors, frame, library, model_choice, own_prices
+from lib.ui import design_diff, editors, frame, library, model_choice, own_prices, sizes
 
 frame.page("design")
-found = editors.refresh_problems()
+found, size = editors.refresh_problems(), sizes.OfDesign()
 
 library.bar("design")
 st.caption("Everything here is filled in and works. Change what you like; nothing is sent before you press Run.")
@@ -29,11 +29,11 @@ own_prices.editor_of_next("design")
 st.header(":blue[Pipeline]", anchor=False)
 editors.pipeline_knobs("design")
 for name in editors.PIPELINE_STEPS:
-    editors.step("design", name)
+    editors.step("design", name, size)
 
 st.header(":orange[Agent]", anchor=False)
 editors.agent_knobs("design")
-editors.step("design", "agent")
+editors.step("design", "agent", size)
 
 st.subheader("Tools of the agent", anchor=False)
-editors.tools("design")
+editors.tools("design", size)

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
 SPEED = "40"        # simulated seconds per real one: slow enough to see a run while it works, and to stop it
+WATCHED = pytest.mark.parametrize("speed", [SPEED])
 
 
 @contextmanager

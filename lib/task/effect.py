@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from hashlib import blake2b
 from itertools import groupby
 from typing import Any
 
 from lib.catalog import empty_catalog
+from lib.client.caching import OFF
 from lib.design import Design, ToolText
 from lib.errors import RunEnded
 from lib.remember import known
@@ -23,7 +26,7 @@ from lib.task.forecast import Part, agent_parts, fault_of, for_an_hour, pipeline
 from lib.task.pipeline import label_tickets, merge_labels, summarise
 from lib.tickets.ticket import Ticket, TicketSet
 from lib.usage.reported import Usage
-from lib.usage.tokens import estimate_request
+from lib.usage.tokens import Counted, counted, estimate_request
 from lib.usage.what_if import Exchange, Policy, Predicted, predict
 
 # Fields that decide which data or how many replies there are: no run with the same replies can tell what they change.
@@ -175,50 +178,80 @@ def _together(parts: Sequence[Part], prices: Mapping[str, Any], hour: bool) -> T
 # --- a recorded run --------------------------------------------------------------------------------------------------
 
 
-def recorded(design: Design, exchanges: Sequence[Exchange], prices: Mapping[str, Any]) -> Basis:
+def recorded(design: Design, exchanges: Callable[[], Sequence[Exchange]], steps: Iterable[str],
+             prices: Mapping[str, Any], found: MutableMapping[str, Taken] | None = None) -> Basis:
     """What the calls of a run of `design` take when they are asked in the words of another one, and answered the same.
 
-    `prices` is a snapshot with the models of the designs. Tokens are those that the simulated API reports for such
-    requests; dollars come from the what-if's prompt cache at the calls' own times, with the replies' recorded lengths.
+    `steps` are those of the run, `prices` a snapshot with the models of the designs. Tokens are those that the
+    simulated API reports for such requests; dollars come from the what-if's prompt cache at the calls' own times, with
+    the replies' recorded lengths. `exchanges` is read once, and only for what is not in `found`, which is filled:
+    figures by a hash of what is asked, to be kept for this run and these prices.
     """
-    run = _Recorded(design, exchanges, prices)
-    return run.taken
+    return _Recorded(design, exchanges, tuple(steps), dict(prices), {} if found is None else found).taken
 
 
 class _Recorded:
-    def __init__(self, design: Design, exchanges: Sequence[Exchange], prices: Mapping[str, Any]):
+    def __init__(self, design: Design, exchanges: Callable[[], Sequence[Exchange]], steps: tuple[str, ...],
+                 prices: dict[str, Any], found: MutableMapping[str, Taken]):
         self._made_with = design
-        self._exchanges = sorted(map(_counted_once, exchanges), key=lambda exchange: exchange.started)
-        self._steps = tuple(dict.fromkeys(exchange.step for exchange in self._exchanges))
-        self._prices = dict(prices)
-        self._known: dict[str, dict[str, Taken]] = {}       # designs that differ elsewhere ask the same
+        self._read = exchanges
+        self._steps = steps
+        self._prices = prices
+        self._found = found
+        self._messages: dict[tuple[int, str], Counted] = {}
+
+    @cached_property
+    def _exchanges(self) -> list[Exchange]:
+        return sorted(map(_counted_once, self._read()), key=lambda exchange: exchange.started)
 
     def taken(self, design: Design) -> dict[str, Taken]:
         sent = {step: asked_with(design, step) for step in self._steps if step in ASKS}
         names = _renamed(self._made_with, design)
-        key = json.dumps([design.caching, sent, names])
-        if key not in self._known:
-            asked = [_asked(exchange, sent.get(exchange.step), names) for exchange in self._exchanges]
-            calls = predict(asked, Policy(caching=design.caching), self._prices).calls
-            self._known[key] = {step: _sum([call for each, call in zip(asked, calls, strict=True) if each.step == step])
-                                for step in self._steps}
-        return self._known[key]
+        if design.caching == OFF:       # then no step finds anything of another one in the prompt cache
+            return {step: self._asked_again([step], sent, names, OFF)[step] for step in self._steps}
+        return self._asked_again(self._steps, sent, names, design.caching)
+
+    def _asked_again(self, steps: Sequence[str], sent: Mapping[str, Any], names: Mapping[str, str],
+                     caching: str) -> dict[str, Taken]:
+        words = json.dumps([caching, [[step, sent.get(step)] for step in steps], names])
+        keys = {step: blake2b(f"{step} {words}".encode("utf-8", "replace")).hexdigest() for step in steps}
+        if any(key not in self._found for key in keys.values()):
+            around = {step: counted({**sent[step], "messages": []}) for step in steps if step in sent}
+            mine = [each for each in self._exchanges if each.step in steps]
+            asked = [self._asked(each, sent[each.step], around[each.step], names) if each.step in sent
+                     else _as_it_was(each) for each in mine]
+            if caching == OFF:      # then what a call holds does not matter beside its tokens
+                asked = [replace(each, request={**each.request, "messages": []}) for each in asked]
+            calls = predict(asked, Policy(caching=caching), self._prices).calls
+            self._found |= {keys[step]: _sum([call for each, call in zip(asked, calls, strict=True)
+                                              if each.step == step]) for step in steps}
+        return {step: self._found[key] for step, key in keys.items()}
+
+    def _asked(self, exchange: Exchange, sent: Mapping[str, Any], around: Counted,
+               names: Mapping[str, str]) -> Exchange:
+        """The call with the same messages behind other words, which count `around`. Its output is told in the tokens of
+        the model that wrote it."""
+        request = {**sent, "messages": [_with_names(message, names) for message in exchange.request["messages"]]}
+        tokens = estimate_request(request) if names else self._tokens(exchange, request, around)
+        return replace(exchange, request=request, usage=Usage(tokens, 0, 0, 0, exchange.usage.output))
+
+    def _tokens(self, exchange: Exchange, request: Mapping[str, Any], around: Counted) -> int:
+        """Of the request; its messages, the same under every design, are counted once for each model."""
+        which = (id(exchange), request["model"])
+        if which not in self._messages:
+            self._messages[which] = counted(request) - around
+        return (around + self._messages[which]).estimate(request["model"])
+
+
+def _as_it_was(exchange: Exchange) -> Exchange:
+    """A call of a step that no design has, such as a summary of the conversation."""
+    return replace(exchange, usage=Usage(estimate_request(exchange.request), 0, 0, 0, exchange.usage.output))
 
 
 def _counted_once(exchange: Exchange) -> Exchange:
     """The call with messages whose tokens are counted once, however many designs it is asked under."""
     request = exchange.request
     return replace(exchange, request={**request, "messages": [known(message) for message in request["messages"]]})
-
-
-def _asked(exchange: Exchange, sent: Mapping[str, Any] | None, names: Mapping[str, str]) -> Exchange:
-    """The call with the same messages behind other words. A step that no design has, such as a summary of the
-    conversation, stays as it was. Its output is told in the tokens of the model that wrote it."""
-    request = exchange.request
-    if sent is not None:
-        request = {**sent, "messages": [_with_names(message, names) for message in request["messages"]]}
-    return replace(exchange, request=request,
-                   usage=Usage(estimate_request(request), 0, 0, 0, exchange.usage.output))
 
 
 def _sum(calls: Sequence[Predicted]) -> Taken:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lib.client.caching import OFF
 from lib.design import Design, Step
@@ -25,7 +25,7 @@ from lib.task.prompts import EXCERPT_LIMIT, question, render_ticket
 from lib.task.tools import PAGE, READS, list_tickets, read_ticket
 from lib.tickets.ticket import Ticket, TicketSet
 from lib.usage.prices import cost, prices_for
-from lib.usage.tokens import estimate, estimate_request, is_exact
+from lib.usage.tokens import Counted, counted, estimate, estimate_request, is_exact
 
 if TYPE_CHECKING:
     from lib.runs.store import CallRow
@@ -195,11 +195,12 @@ def _pipeline_forecast(design: Design, tickets: TicketSet, prices: Mapping[str, 
 def pipeline_parts(design: Design, tickets: TicketSet, number: int) -> list[Part]:
     """The calls for `number` tickets like these: one label call each, merges as a tree, a summary of each top cause."""
     label, merge, summary = (design.steps[name] for name in ("label", "merge", "summary"))
-    sample, labels = _sample(tickets), distinct_labels(number)
+    labels = distinct_labels(number)
+    around = counted({**_request(design, "label", ""), "messages": []})
     levels = merge_levels(labels)
     merges = sum(math.ceil(level / LABELS_PER_CALL) for level in levels)
-    label_prompt = _mean(_prompt(design, "label", render_ticket(t, tags=design.tags)) for t in sample)
-    excerpt = _mean(estimate(render_ticket(t, EXCERPT_LIMIT, design.tags), summary.model) for t in sample)
+    label_prompt = _mean((around + own).estimate(label.model) for own in _shown(tickets, design.tags, label.model))
+    excerpt = _excerpt(tickets, design.tags, summary.model)
     excerpts = min(EXCERPTS, math.ceil(number / (design.k + 2)))
     groups = _in_its_tokens(merge.model, LABEL_LINE * sum(levels) / merges)
     steps = (
@@ -352,8 +353,8 @@ def _pace(design: Design, tickets: TicketSet, number: int, habit: Habit) -> Pace
     model_id, turns = design.steps["agent"].model, _reading_turns(design, number, habit)
     pages, read = math.ceil(number / PAGE), habit.reads * number
     calls = (read + pages) / turns
-    results = read * _mean(_result(read_ticket(tickets, t.key), design) for t in _sample(tickets))
-    results += pages * _result(list_tickets(tickets), design)
+    results = read * _read(tickets, design.result_chars, model_id)
+    results += pages * _result(list_tickets(tickets), design.result_chars, model_id)
     kept = max(1.0, design.keep_results / calls) if design.keep_results else math.inf
     asking = calls * (_in_its_tokens(model_id, TURN_OUTPUT) + FOLLOW_UP)
     return Pace(calls, asking, results / turns, _reply(design.steps["agent"], 0), kept)
@@ -427,18 +428,58 @@ def _fixed(design: Design, step: str, tools: Sequence[Mapping[str, Any]] = ()) -
     return estimate_request({**_request(design, step, ""), "tools": tools, "messages": []})
 
 
-def _result(result: Mapping[str, Any], design: Design) -> int:
-    text = json.dumps(result, ensure_ascii=False)
-    return estimate(text[:design.result_chars or len(text)], design.steps["agent"].model)
-
-
 def _prompt(design: Design, step: str, user: str) -> int:
     return estimate_request(_request(design, step, user))
 
 
+# --- the tickets -----------------------------------------------------------------------------------------------------
+
+
+_found: dict[tuple[Any, ...], Any] = {}     # figures by the content of a set: an edit of a prompt changes none of them
+_MOST_FOUND = 256
+_Figures = TypeVar("_Figures")
+
+
 def _sample(tickets: TicketSet) -> tuple[Ticket, ...]:
-    """Tickets spread evenly over the set, all of a small one."""
+    """Tickets that stand for the set: spread evenly over it, all of a small one."""
     return tickets.tickets[::math.ceil(len(tickets) / SAMPLE)]
+
+
+def _shown(tickets: TicketSet, tags: bool, model_id: str) -> list[Counted]:
+    """What each ticket of the sample adds to a prompt that is about it."""
+    nothing = {"model": model_id, "messages": []}
+
+    def added(ticket: Ticket) -> Counted:
+        message = {"role": "user", "content": render_ticket(ticket, tags=tags)}
+        return counted({**nothing, "messages": [message]}) - counted(nothing)
+
+    return _once(("shown", tickets.version, tags, model_id), lambda: [added(ticket) for ticket in _sample(tickets)])
+
+
+def _excerpt(tickets: TicketSet, tags: bool, model_id: str) -> float:
+    return _once(("excerpt", tickets.version, tags, model_id), lambda: _mean(
+        estimate(render_ticket(ticket, EXCERPT_LIMIT, tags), model_id) for ticket in _sample(tickets)))
+
+
+def _read(tickets: TicketSet, most: int, model_id: str) -> float:
+    """What `read_ticket` returns of one ticket, of at most so many characters; 0: all."""
+    return _once(("read", tickets.version, most, model_id), lambda: _mean(
+        _result(read_ticket(tickets, ticket.key), most, model_id) for ticket in _sample(tickets)))
+
+
+def _once(key: tuple[Any, ...], work: Callable[[], _Figures]) -> _Figures:
+    figures = _found.get(key)
+    if figures is None:
+        figures = work()
+        if len(_found) >= _MOST_FOUND:
+            _found.clear()
+        _found[key] = figures
+    return figures
+
+
+def _result(result: Mapping[str, Any], most: int, model_id: str) -> int:
+    text = json.dumps(result, ensure_ascii=False)
+    return estimate(text[:most or len(text)], model_id)
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -13,6 +14,7 @@ from lib.catalog import Catalog
 from lib.design import CACHING, OUTPUTS, Design, Step, ToolText
 from lib.models import model
 from lib.phrases import some
+from lib.remember import remembered
 from lib.task.default_design import STEPS
 from lib.task.own_tools import parameters_of, query_problem
 from lib.task.patterns import endless_patterns
@@ -219,6 +221,18 @@ def _name(field: str, name: str, names: Counter[str]) -> Iterator[Problem]:
 
 def schema_problems(schema: Any) -> list[str]:
     """Why the API would refuse this input schema: it must be JSON Schema 2020-12 for an object."""
+    try:
+        return list(_problems_of(json.dumps(schema)))
+    except (TypeError, RecursionError):         # a value that JSON does not have, or too deep for it
+        return _schema_problems(schema)
+
+
+@remembered(kept=256, longest=20_000)
+def _problems_of(schema: str) -> tuple[str, ...]:
+    return tuple(_schema_problems(json.loads(schema)))
+
+
+def _schema_problems(schema: Any) -> list[str]:
     if not isinstance(schema, dict):
         return ["the schema must be a JSON object"]
     texts = []

@@ -97,7 +97,7 @@ def agent_knobs(page: str) -> None:
                help="The rest of a longer result never reaches the model. Tickets are long: see which causes change.")
 
 
-def step(page: str, name: str) -> None:
+def step(page: str, name: str, size: sizes.OfDesign) -> None:
     """Model, longest reply and system prompt of one kind of call."""
     title, how_often = STEP_TITLES.get(name, (name, ""))
     with st.container(border=True, key=f"{page}_step_{name}"):
@@ -108,10 +108,10 @@ def step(page: str, name: str) -> None:
                    help="max_tokens of the request. A reply that reaches it is cut off and not used.")
             _effort(page, name)
         _field(st.text_area, page, f"steps.{name}.system", height="content")
-        sizes.prompt(name)
+        size.prompt(name)
 
 
-def tool(page: str, key: str) -> None:
+def tool(page: str, key: str, size: sizes.OfDesign) -> None:
     """What the model is told of one tool."""
     told = next(tool for tool in state.design()[0].tools if tool.key == key)
     owned = [f"tools.{key}.{part}" for part in drafts.tool_parts(told)]
@@ -130,13 +130,13 @@ def tool(page: str, key: str) -> None:
         if told.is_own:
             _field(st.text_area, page, f"tools.{key}.query", height="content", help=QUERY_HELP)
             own_tools.trial(page, told)
-        sizes.tool(key)
+        size.tool(key)
 
 
-def tools(page: str) -> None:
+def tools(page: str, size: sizes.OfDesign) -> None:
     """All tools of the agent, and the way to one more."""
     for each in state.base().tools:
-        tool(page, each.key)
+        tool(page, each.key, size)
     own_tools.add(page)
 
 
@@ -325,14 +325,14 @@ def refresh_problems() -> list[drafts.Problem]:
 
 def beside_results(page: str) -> None:
     """All prompts and tools on the run's page: the pipeline's on the left, the agent's on the right."""
-    left, right = st.columns(2)
+    (left, right), size = st.columns(2), sizes.OfDesign()
     with left:
         question(page)
         sending(page)
         pipeline_knobs(page)
         for name in PIPELINE_STEPS:
-            step(page, name)
+            step(page, name, size)
     with right:
         agent_knobs(page)
-        step(page, "agent")
-        tools(page)
+        step(page, "agent", size)
+        tools(page, size)

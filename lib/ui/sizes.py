@@ -24,27 +24,31 @@ HELP = {
 }
 
 
-def prompt(step: str) -> None:
-    """What the step's system prompt takes a run, and how much more that is since it was edited."""
-    _line(step, f"steps.{step}")
+class OfDesign:
+    """The lines below the prompts and tools of the open design, as it stands; made once for a page."""
 
+    def __init__(self) -> None:
+        self._now, opened = state.design()[0], state.opened()
+        key, self._runs = basis.state_of([self._now])
+        self._found = _figures(*key, self._now.version, opened.version, self._now, opened)
 
-def tool(key: str) -> None:
-    """The same for a tool: its name, description and schema."""
-    _line("agent", f"tools.{key}")
+    def prompt(self, step: str) -> None:
+        """What the step's system prompt takes a run, and how much more that is since it was edited."""
+        self._line(step, f"steps.{step}")
 
+    def tool(self, key: str) -> None:
+        """The same for a tool: its name, description and schema."""
+        self._line("agent", f"tools.{key}")
 
-def _line(step: str, owner: str) -> None:
-    now, opened = state.design()[0], state.opened()
-    key, runs = basis.state_of([now])
-    found = _figures(*key, now.version, opened.version, now, opened).get(owner)
-    if found is None:
-        sent = owner not in [f"tools.{tool.key}" for tool in now.tools if not tool.enabled]
-        st.caption("What it takes a run is told once a run is possible." if sent else "not sent")
-        return
-    why = RUN if basis.SHAPE_OF[step] in runs else FORECAST
-    edited = f"  \n**edited: {growth(found.edit)}** against the design that was opened" if found.edit else ""
-    st.caption(fmt.escaped(f"≈ {size(found.whole)} a run, {why}{edited}"), help=HELP[why])
+    def _line(self, step: str, owner: str) -> None:
+        found = self._found.get(owner)
+        if found is None:
+            sent = owner not in [f"tools.{tool.key}" for tool in self._now.tools if not tool.enabled]
+            st.caption("What it takes a run is told once a run is possible." if sent else "not sent")
+            return
+        why = RUN if basis.SHAPE_OF[step] in self._runs else FORECAST
+        edited = f"  \n**edited: {growth(found.edit)}** against the design that was opened" if found.edit else ""
+        st.caption(fmt.escaped(f"≈ {size(found.whole)} a run, {why}{edited}"), help=HELP[why])
 
 
 @dataclass(frozen=True)

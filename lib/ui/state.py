@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +56,12 @@ class Data:
 
 
 def settings() -> Settings:
-    return settings_module.load()
+    return _settings(tuple(item for item in os.environ.items() if item[0].startswith("PLAYGROUND_")))
+
+
+@functools.lru_cache(maxsize=1)
+def _settings(environ: tuple[tuple[str, str], ...]) -> Settings:
+    return settings_module.load(dict(environ))
 
 
 def store() -> Store:

@@ -68,6 +68,29 @@ def estimate_request(request: Mapping[str, Any]) -> int:
     return measure(request).total
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Tokens of a prompt or a part of it: parts of one model's prompts add up, and estimates do not, being rounded."""
+
+    text: int           # as the model's ruler counts them
+    other: int          # Claude tokens: what the API adds
+
+    def __add__(self, more: Counted) -> Counted:
+        return Counted(self.text + more.text, self.other + more.other)
+
+    def __sub__(self, part: Counted) -> Counted:
+        return Counted(self.text - part.text, self.other - part.other)
+
+    def estimate(self, model_id: str) -> int:
+        return max(1, round(_ruler(model_id).factor * self.text + self.other))
+
+
+def counted(request: Mapping[str, Any]) -> Counted:
+    """What `estimate_request` tells, before it is rounded."""
+    count = _ruler(request.get("model", "")).count
+    return Counted(*_sum(tokens for _, tokens in _parts(request, count)))
+
+
 class CountedRequest(dict[str, Any]):
     """A request that nobody changes any more: it is counted once, however often that is asked for."""
 

@@ -1,4 +1,5 @@
-"""Script time of a warm rerun of every page: on the sample with a finished run, and with 10,000 tickets on the desk.
+"""Script time of a warm rerun of every page: on the sample with a finished run, and with 10,000 tickets on the desk;
+and of the rerun that follows an edit on the Design page, which tells what the edit costs.
 
     python tests/benchmarks/bench_pages.py
 
@@ -61,6 +62,7 @@ def open_app() -> AppTest:
 def measured(what: str, limit: float, app: AppTest) -> bool:
     print(f"{what}: median of {RERUNS} reruns, as a share of {limit * 1000:.0f} ms")
     shares = {page: warm_rerun(app, page) / limit for page in PAGES}
+    shares["edit"] = edited(app) / limit
     for page, share in shares.items():
         print(f"  {page:<8}{share:6.2f}")
     return max(shares.values()) <= 1.0
@@ -75,6 +77,18 @@ def warm_rerun(app: AppTest, page: str) -> float:
         app.run()
         times.append(time.perf_counter() - began)
     assert not app.exception, app.exception
+    return statistics.median(times)
+
+
+def edited(app: AppTest) -> float:
+    app.switch_page("pages/design.py").run()
+    times = []
+    for n in range(RERUNS):
+        prompt = app.text_area(key="design.steps.agent.system")
+        prompt.input(f"{prompt.value} Number {n}.")
+        began = time.perf_counter()
+        app.run()
+        times.append(time.perf_counter() - began)
     return statistics.median(times)
 
 

@@ -13,8 +13,14 @@ expect.set_options(timeout=20_000)      # milliseconds: other tests may keep the
 
 
 @pytest.fixture
-def address(tmp_path):
-    with serve(tmp_path) as started:
+def speed() -> str:
+    """Simulated seconds per real one; 0: no waits. A test that watches a run or stops it asks for others: WATCHED."""
+    return "0"
+
+
+@pytest.fixture
+def address(tmp_path, speed):
+    with serve(tmp_path, PLAYGROUND_SPEED=speed) as started:
         yield started
 
 

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.playground import WATCHED
+
 ANSWER = re.compile(r"^The agent sent .* the tokens of the pipeline")
 
 
@@ -36,6 +38,7 @@ def test_a_cause_leads_to_the_call_behind_it(page: Page):
     expect(page.get_by_role("tab", name="Calls")).to_have_attribute("aria-selected", "true")
 
 
+@WATCHED
 def test_a_second_run_stands_beside_the_first_and_back_leads_between_them(page: Page):
     first = start_another(page, "Run the sample both ways")
     page.get_by_role("link", name="Run", exact=True).click(delay=60)

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.playground import WATCHED
+
 TRAP = ('![i](http://evil.example/y.png) $a$ and $b$ **bold** :material/x: <img src=http://evil.example/z.png '
         'onerror="document.title=1"> http://evil.example/link')
 BECAME_MARKUP = """() => [...document.querySelectorAll('img, a, .katex, strong, em')]
@@ -49,6 +51,7 @@ def test_nothing_that_a_ticket_holds_becomes_markup_or_a_request(page: Page):
     assert page.evaluate(BECAME_MARKUP) == []
 
 
+@WATCHED
 def test_two_clicks_on_run_start_one_group_and_a_stopped_run_resumes(page: Page):
     page.get_by_role("button", name="Run the sample both ways").first.dblclick()
     agent = page.locator('[class*="st-key-start_head_agent"]')      # the pipeline may end before a click on its Stop

@@ -8,7 +8,7 @@ from contextlib import closing
 from playwright.sync_api import Page, expect
 
 from tests.forked import FRESH
-from tests.playground import serve
+from tests.playground import WATCHED, serve
 
 # Written by someone who never saw the sample: semicolons, cp1252, German headers, ids with leading zeros.
 GARDEN_SHOP = "\n".join([
@@ -88,6 +88,7 @@ def test_an_edit_survives_pages_and_refresh_and_the_next_run_says_what_it_change
     expect(page.get_by_text(re.compile("label.*prompt|prompt.*label", re.I)).first).to_be_visible(timeout=60_000)
 
 
+@WATCHED
 def test_a_run_goes_on_while_the_person_is_elsewhere_and_after_a_refresh(page: Page):
     press(page, "Run the sample both ways")
     expect(page.get_by_text(re.compile(r"\d+ of 46 calls|turn \d+")).first).to_be_visible()
@@ -99,6 +100,7 @@ def test_a_run_goes_on_while_the_person_is_elsewhere_and_after_a_refresh(page: P
     expect(page.get_by_text("46 of 46 calls").first).to_be_visible()
 
 
+@WATCHED
 def test_a_stopped_agent_goes_on_from_resume_to_its_answer_without_another_click(page: Page):
     press(page, "Run the sample both ways")
     expect(page.get_by_text(re.compile(r"turn \d+ \(limit 60\)")).first).to_be_visible()
