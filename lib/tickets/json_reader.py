@@ -184,7 +184,8 @@ def _tables(name: str, value: Any, notes: list[str]) -> list[Table]:
     if not isinstance(value, dict):
         raise UnreadableFile(f"{name} holds a single JSON value: a list of objects is needed")
     if columns := _columnar(value):
-        return [_table_of_rows(name, columns, notes)]
+        paged = _page_notes(value, len(columns) - 1) if isinstance(value.get("columns"), list) else []
+        return [_table_of_rows(name, columns, notes + paged)]
     inner = next(iter(value.values())) if len(value) == 1 else value
     if _is_record(inner) and (inner is value or {"id", "key", "number"} & inner.keys()):
         return [_table(name, [inner], notes)]
@@ -341,27 +342,44 @@ def _name_authors(ticket: dict[str, Any], people: dict[str, dict[str, Any]]) -> 
 
 
 def _page_notes(envelope: dict[str, Any], rows: int) -> list[str]:
-    """Says so when the envelope tells that this is one page of several."""
+    """Says so when the envelope tells that this is one page of several. Names count without case, "_" and the like."""
     told = dict(_scalars(envelope))
-    total = next((int(v) for k, v in told.items() if k.split(".")[-1] in _TOTALS and _is_count(v) and int(v) > rows), 0)
-    ended = any(told.get(key) == "true" for key in _ENDS)
-    nexts = (k for k, v in told.items() if _NEXTS & set(k.split(".")) and v not in ("", "false"))
+    total = max((int(v) for k, v in told.items() if _names(k)[-1] in _TOTALS and _is_count(v)), default=0)
+    ended = any(_names(k)[0] in _ENDS and v == "true" for k, v in told.items())
+    nexts = (k for k, v in told.items() if not _NEXTS.isdisjoint(_names(k)) and v not in ("", "false", "0"))
+    open_ends = (k for k, v in told.items() if _names(k)[0] in _ENDS and v == "false")
     more = "" if ended else next(nexts, "")
-    if not total and not more:
+    sign = f"{more} is set" if more else next((f"{k} is false" for k in open_ends), "") or _pages_left(told)
+    if total <= rows and (ended or not sign):
         return []
-    return [f"{rows:,} of {f'{total:,}' if total else 'more'}: this is one page of an export"
-            + (f" ({more} is set)" if more else "")]
+    return [f"{rows:,} of {f'{total:,}' if total > rows else 'more'}: this is one page of an export"
+            + (f" ({sign})" if sign else "")]
 
 
-_TOTALS = {"count", "total", "total_count", "totalCount", "total_results", "totalResults", "total_entries"}
-_NEXTS = {"next_page", "next", "nextPage", "next_cursor", "nextPageToken", "has_more", "hasNextPage", "after_url"}
-_ENDS = ("end_of_stream", "isLast")     # Zendesk and Jira name a next page even on the last one
+def _pages_left(told: dict[str, str]) -> str:
+    """"page 1 of 9", where the envelope counts its pages."""
+    counts = {_names(k)[-1]: int(v) for k, v in told.items() if _is_count(v)}
+    page = next((counts[key] for key in ("page", "currentpage", "pagenumber") if key in counts), None)
+    pages = next((counts[key] for key in ("totalpages", "pages", "pagecount", "lastpage") if key in counts), 0)
+    return f"page {page:,} of {pages:,}" if page is not None and page < pages > 1 else ""
+
+
+def _names(path: str) -> list[str]:
+    return [re.sub(r"[^a-z]", "", part.lower()) for part in path.replace("total.value", "total").split(".")]
+
+
+_TOTALS = {"count", "total", "totalcount", "totalresults", "totalentries", "totalsize", "totalelements", "totalitems",
+           "totalrecords", "totalhits", "numfound"}
+_NEXTS = {"nextpage", "next", "nextcursor", "nextpagetoken", "nextpageurl", "nextlink", "nexturl", "nexttoken",
+          "nextrecordsurl", "hasmore", "hasnext", "hasnextpage", "morerecords", "afterurl"}
+_ENDS = {"endofstream", "islast", "last", "done"}   # Zendesk and Jira name a next page even on the last one
 
 
 def _scalars(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, inner in value.items():
         if isinstance(inner, dict):
-            yield from _scalars(inner, f"{prefix}{key}.")
+            if not _is_keyed(inner):        # those are rows, and their "count" is their own
+                yield from _scalars(inner, f"{prefix}{key}.")
         elif not isinstance(inner, list):
             yield prefix + key, _cell(inner)
 

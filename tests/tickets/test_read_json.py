@@ -149,3 +149,32 @@ def test_a_null_body_is_empty_and_reported():
                                                                                 ("14", "", "", "")]
     assert "neither subject nor body (ticket 14)" in tickets.notes
     assert "empty body, only a subject (ticket 12)" in tickets.notes
+
+
+@pytest.mark.parametrize("envelope, said", [
+    ({"totalSize": 412, "done": False, "nextRecordsUrl": "/x-2000"}, "1 of 412"),                   # Salesforce
+    ({"@odata.nextLink": "https://x"}, "1 of more"),                                                # Dynamics
+    ({"page": {"size": 1, "totalElements": 412, "totalPages": 412, "number": 1}}, "1 of 412"),      # Help Scout
+    ({"info": {"more_records": True, "count": 1}}, "1 of more"),                                    # Zoho
+    ({"last": False}, "last is false"),
+    ({"page": 1, "pages": 9}, "page 1 of 9"),
+    ({"total": {"value": 412, "relation": "eq"}}, "1 of 412"),                                      # search engines
+], ids=str)
+def test_one_page_of_several_is_told_whatever_the_api_calls_it(envelope, said):
+    assert any(said in note and "one page" in note for note in read({**envelope, "data": [{"id": 1, "x": "a"}]}).notes)
+
+
+@pytest.mark.parametrize("envelope", [
+    {"totalSize": 1, "done": True}, {"@odata.count": 1}, {"page": 1, "pages": 1}, {"page": 9, "pages": 9},
+    {"last": True, "totalElements": 1}, {"page": 0, "pages": 1}, {"info": {"more_records": False}}], ids=str)
+def test_a_whole_answer_is_not_called_a_page(envelope):
+    assert read({**envelope, "data": [{"id": 1, "x": "a"}]}).notes == ()
+
+
+def test_columns_and_their_rows_can_be_one_page_too():
+    table = read({"columns": ["id", "body"], "data": [["1", "x"]], "total": 412})
+    assert table.rows == (("1", "x"),) and "1 of 412: this is one page of an export" in table.notes
+
+
+def test_a_count_in_a_ticket_is_not_the_number_of_tickets():
+    assert read({"tickets": {"T-1": {"subject": "a", "body": "x", "count": 412, "next": "T-2"}}}).notes == ()
