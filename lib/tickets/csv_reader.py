@@ -41,11 +41,27 @@ def read_csv(name: str, data: bytes) -> Table:
             found = again
             notes.append('quotes written as \\" were read as quotes')
     notes += found.notes()
+    if b"=" in data and (forced := _take_excel_text(found.rows)):
+        notes.append(f'written as ="…", which makes Excel keep a text: the text in it read ({plural(forced, "cell")})')
     if encoding.codec == "utf-8-sig" and (guards := take_guards_off(found.rows)):      # as our own exports begin
         notes.append(f"text that looks like a formula had an apostrophe before it, as our exports put it there: taken "
                      f"off ({plural(guards, 'cell')})")
     delimiter = "" if dialect["delimiter"] == _NONE else dialect["delimiter"]
     return table_from_grid(name, Grid(found.rows, found.places, "line", delimiter), notes)
+
+
+def _take_excel_text(rows: list[list[str]]) -> int:
+    """Makes ="0071" the text 0071, as a spreadsheet shows it, in place; how many cells."""
+    taken = 0
+    for row in rows:
+        for at, cell in enumerate(row):
+            if cell.startswith('="') and (text := _EXCEL_TEXT.fullmatch(cell)):
+                row[at] = text[1].replace('""', '"')
+                taken += 1
+    return taken
+
+
+_EXCEL_TEXT = re.compile(r'="((?:[^"]|"")*)"\s*')
 
 
 class _Lines:

@@ -262,3 +262,10 @@ def test_a_well_written_file_comes_back_cell_for_cell(cells, delimiter):
     writer = csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerows([("id", "subject", "body", "last"), *rows])
     assert read_table("a.csv", out.getvalue().encode()).rows == tuple(rows)
+
+
+def test_ids_written_for_excel_as_formulas_are_the_ids_it_shows():
+    table = read_table("a.csv", b'="id",body\n="0071","=""00""""72"""\n="0073",a="b"\n="00"&"74",=""\n')
+    assert table.columns == ("id", "body")
+    assert table.rows == (("0071", '00"72'), ("0073", 'a="b"'), ('="00"&"74"', ""))
+    assert any('="…"' in note and "5 cells" in note for note in table.notes)
