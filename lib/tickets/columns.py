@@ -105,7 +105,8 @@ def guess_columns(table: Table) -> Columns:
     found: dict[str, str | None] = {}
     for part in ("id", "subject", "body", "customer", "product", "created"):
         names = _NAMES[part]        # a column that is empty all the way down only where there is no other
-        found[part] = named(filled, names, found.values()) or named(table.columns, names, found.values())
+        likely = [shape.column for shape in shapes if not shape.counts] if part == "body" else filled
+        found[part] = named(likely, names, found.values()) or named(table.columns, names, found.values())
     full = [shape.column for shape in shapes if shape.filled >= 0.5]
     found["customer"] = named(full, _NAMES["customer"], {c for p, c in found.items() if p != "customer"}) \
         or found["customer"]
@@ -141,6 +142,7 @@ class _Shape:
     spaced: float       # share that is text with a space, and no JSON
     varied: float       # different values : cells
     dated: float        # share that begins like a date
+    counts: bool        # every cell is digits only, as GitHub's "comments"
     codes: bool         # every cell is one short word with a digit, and no price
 
 
@@ -153,6 +155,7 @@ def _shapes(table: Table) -> list[_Shape]:
             found.append(_Shape(column, n / min(SAMPLE, len(table.rows)), sum(map(len, cells)) / n,
                                 sum(" " in c and c[0] not in "[{" for c in cells) / n, len(set(cells)) / n,
                                 sum(bool(_DATE.match(c)) for c in cells) / n,
+                                all(c.isdecimal() for c in cells),
                                 all(len(c) <= 40 and _CODE.fullmatch(c) for c in cells)))
     return found
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 # where an API nests a record's own fields; anything else before a dot ("requester.id") is another thing's field
 _WRAPPERS = {"ticket", "issue", "node", "data", "fields", "properties", "attributes", "source", "conversation",
-             "custom_fields", "custom_attributes"}
+             "custom_fields", "custom_attributes", "_source"}
 _TAILS = {"value", "display_value"}     # ServiceNow: "caller_id.value"
 _CUSTOM = re.compile(r"custom field \((.+)\)|(.+) \[\w+\]", re.IGNORECASE)    # Jira; Zendesk: "Product [list]"
 

@@ -178,3 +178,12 @@ def test_columns_and_their_rows_can_be_one_page_too():
 
 def test_a_count_in_a_ticket_is_not_the_number_of_tickets():
     assert read({"tickets": {"T-1": {"subject": "a", "body": "x", "count": 412, "next": "T-2"}}}).notes == ()
+
+
+def test_a_count_of_comments_is_no_text_even_where_every_body_is_empty():
+    assert guess_columns(read([{"number": 1, "title": "a", "body": None, "comments": 3}])).body == "body"
+
+
+def test_the_fields_of_a_search_engines_hits_are_known_by_their_own_names():
+    guess = guess_columns(read({"hits": {"hits": [{"_id": "7", "_source": {"subject": "a", "body": "x"}}]}}))
+    assert (guess.id, guess.subject, guess.body) == ("_id", "_source.subject", "_source.body")
