@@ -268,7 +268,7 @@ def _lists(value: dict[str, Any], path: str = "", depth: int = 12) -> Iterator[t
     """Every list of objects in the envelope, with its dotted path. What else is in the list is told by _table."""
     for key, inner in value.items():
         here = f"{path}.{key}" if path else key
-        if isinstance(inner, dict) and _is_keyed(inner):
+        if isinstance(inner, dict) and (_is_keyed(inner) or key in _ENVELOPE_KEYS and _is_flat(inner)):
             yield here, _keyed(inner)
         elif isinstance(inner, list) and _is_of_objects(key, inner):
             yield here, [row["node"] if isinstance(row, dict) and row.keys() <= {"node", "cursor"}
@@ -281,6 +281,12 @@ def _is_keyed(value: dict[str, Any]) -> bool:
     """{"T-1": {…}, "T-2": {…}}: records by their key, whatever lists stand in them."""
     return len(value) > 0 and all(isinstance(inner, dict) for inner in value.values()) and 2 * sum(
         map(_is_record, value.values())) > len(value)
+
+
+def _is_flat(value: dict[str, Any]) -> bool:
+    """Objects by their key that hold nothing but single values: {"P-1": {"name": …, "price": …}}."""
+    return len(value) > 0 and all(isinstance(inner, dict) and inner and not any(
+        isinstance(cell, dict | list) for cell in inner.values()) for inner in value.values())
 
 
 def _is_of_objects(key: str, rows: list[Any]) -> bool:

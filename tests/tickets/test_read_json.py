@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lib.errors import UnreadableFile
-from lib.tickets import guess_columns, read_table, to_tickets
+from lib.tickets import guess_columns, read_table, read_tables, to_tickets
 
 
 def read(value, name="a.json"):
@@ -187,3 +187,11 @@ def test_a_count_of_comments_is_no_text_even_where_every_body_is_empty():
 def test_the_fields_of_a_search_engines_hits_are_known_by_their_own_names():
     guess = guess_columns(read({"hits": {"hits": [{"_id": "7", "_source": {"subject": "a", "body": "x"}}]}}))
     assert (guess.id, guess.subject, guess.body) == ("_id", "_source.subject", "_source.body")
+
+
+def test_rows_by_their_key_beside_a_list_are_a_table_too():
+    tables = read_tables("p.json", json.dumps({"products": {"P-1": {"name": "Lamp", "price": 2},
+                                                            "P-2": {"name": "Door", "price": 3}},
+                                               "customers": [{"id": "0071", "name": "A"}]}).encode())
+    assert [(t.name, t.columns, len(t.rows)) for t in tables] == [("products", ("id", "name", "price"), 2),
+                                                                  ("customers", ("id", "name"), 1)]
