@@ -20,10 +20,10 @@ LONGEST_TEXT = 100_000      # lines in one quoted text; a quote open for longer 
 MOST_REREAD = 2_000_000     # lines given back after stray quotes, in all: each may be read again from the next line
 
 
-def read_csv(name: str, data: bytes) -> Table:
-    """The table in the bytes. Raises UnreadableFile when it is none."""
+def read_csv(name: str, data: bytes, codec: str = "") -> Table:
+    """The table in the bytes, whose encoding is found where none is given. Raises UnreadableFile when it is none."""
     data = data.removesuffix(b"\x1a")       # how DOS programs end a file
-    encoding = find_encoding(name, data)
+    encoding = find_encoding(name, data, codec)
     # process-wide in the csv module, and only ever raised: no cell is longer than its file
     csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
     notes = [encoding.note] if encoding.note else []

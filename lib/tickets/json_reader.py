@@ -31,9 +31,9 @@ class _Number(str):
     __slots__ = ()
 
 
-def read_json(name: str, data: bytes) -> list[Table]:
+def read_json(name: str, data: bytes, codec: str = "") -> list[Table]:
     """One table per list of objects. Raises UnreadableFile naming line and column where the JSON breaks off."""
-    encoding = find_encoding(name, data)
+    encoding = find_encoding(name, data, codec)
     notes = [encoding.note] if encoding.note else []
     if _begins_as_lines(data, encoding) and (table := _read_lines(name, data, encoding, notes)):
         return [table]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from lib.phrases import plural
 from lib.tickets.archives import gunzip, is_gzip, is_workbook, is_zip, unzip
 from lib.tickets.columns import guess_columns
 from lib.tickets.csv_reader import read_csv
+from lib.tickets.encoding import find_encoding
 from lib.tickets.json_reader import read_json
 from lib.tickets.parquet_reader import read_parquet
 from lib.tickets.table import Table, join_tables, one_line, unique_names
@@ -47,10 +49,11 @@ def read_table(name: str, data: bytes) -> Table:
     return _best(name, read_files([(name, data)]))
 
 
-def read_choices(name: str, data: bytes) -> dict[str, Table]:
+def read_choices(name: str, data: bytes, codec: str = "") -> dict[str, Table]:
     """What one file that is no archive can be read as, by the names of its sheets or lists: first what `read_files`
-    takes for its tickets. Tables of the same columns are one. Raises UnreadableFile."""
-    name, tables = one_line(name), read_tables(name, data)
+    takes for its tickets. Tables of the same columns are one. `codec`: one of ENCODINGS, "" for the one that is found.
+    Raises UnreadableFile."""
+    name, tables = one_line(name), read_tables(name, data, codec)
     found: dict[frozenset[str], list[Table]] = {}
     for table in sorted(tables, key=_likeness, reverse=True):
         found.setdefault(frozenset(table.columns), []).append(table)
@@ -58,16 +61,27 @@ def read_choices(name: str, data: bytes) -> dict[str, Table]:
     return {each: _whole(name, alike[0], tables) for each, alike in zip(called, found.values(), strict=True)}
 
 
+def guessed_encoding(data: bytes) -> str:
+    """The codec of a text file whose encoding nothing in it tells; "" for UTF-8 and UTF-16, and for no text."""
+    if data.startswith((b"PAR1", codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or is_zip(data) or is_gzip(data):
+        return ""
+    try:
+        codec = find_encoding("", data).codec
+    except UnreadableFile:
+        return ""
+    return "" if codec.startswith("utf") else codec
+
+
 def is_archive(data: bytes) -> bool:
     return is_gzip(data) or is_zip(data) and not is_workbook(data)
 
 
-def read_tables(name: str, data: bytes) -> list[Table]:
+def read_tables(name: str, data: bytes, codec: str = "") -> list[Table]:
     """Every table in the file: one per visible sheet, list of objects or file of an archive, by its name there. Raises
     UnreadableFile."""
     name = one_line(name)
     found, notes, _ = _by_member(name, data, lambda member, content: [
-        _named(table, member, content is not data) for table in _read(member, content)])
+        _named(table, member, content is not data) for table in _read(member, content, codec)])
     tables = [table for each in found for table in each]
     return [replace(tables[0], notes=(*notes, *tables[0].notes)), *tables[1:]] if notes else tables
 
@@ -141,7 +155,7 @@ def _unpacked(name: str, data: bytes) -> tuple[list[tuple[str, bytes]], list[str
     return members, [f"{name} unpacked, {plural(len(members), 'file')} read: {listed}", *notes]
 
 
-def _read(name: str, data: bytes) -> list[Table]:
+def _read(name: str, data: bytes, codec: str = "") -> list[Table]:
     """The tables of one file that is no archive."""
     kind = name.lower()
     if data.startswith(b"PAR1"):
@@ -154,28 +168,28 @@ def _read(name: str, data: bytes) -> list[Table]:
         raise UnreadableFile(f"{name} is an archive inside an archive: unpack it and upload what is inside")
     if kind.endswith(_BOOK_NAMES) and data:
         with suppress(UnreadableFile):
-            tables = _read_text(name, data)       # a CSV or JSON file that was only renamed
+            tables = _read_text(name, data, codec)       # a CSV or JSON file that was only renamed
             if len(tables[0].columns) > 1:
                 return tables
         if kind.endswith(".parquet"):
             raise UnreadableFile(f"{name} is no Parquet file (perhaps cut off): export it again, or as CSV")
         raise UnreadableFile(f"{name} is no .xlsx workbook (perhaps password-protected or cut off): save it again")
-    return _read_text(name, data)
+    return _read_text(name, data, codec)
 
 
-def _read_text(name: str, data: bytes) -> list[Table]:
+def _read_text(name: str, data: bytes, codec: str) -> list[Table]:
     kind = name.lower()
     if kind.endswith(_JSON_NAMES):
-        return read_json(name, data)
+        return read_json(name, data, codec)
     if not kind.endswith(_CSV_NAMES) and data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        return read_json(name, data)
+        return read_json(name, data, codec)
     if re.match(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"', data):
         try:
-            return read_json(name, data)
+            return read_json(name, data, codec)
         except UnreadableFile:
             if data[-100:].rstrip()[-1:] in (b"}", b"]"):       # JSON from end to end, only named otherwise
                 raise
-    return [read_csv(name, data)]
+    return [read_csv(name, data, codec)]
 
 
 def _likeness(table: Table) -> tuple[int, int]:

@@ -11,6 +11,8 @@ import streamlit as st
 from lib.errors import PlaygroundError
 from lib.phrases import plural
 from lib.tickets import Columns, Table, TicketSet, guess_columns, to_tickets
+from lib.tickets.encoding import ENCODINGS
+from lib.tickets.readers import guessed_encoding, read_choices
 from lib.tickets.views import ColumnView, columns_of
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
@@ -22,7 +24,19 @@ MEANING = {"label": "What a person said each ticket is about. No model gets to s
            "body": "Comment columns of the same kind are added below it."}
 NONE = "(none)"
 WIDTH = 150     # pixels of a choice
+MOST_KEPT = 50 * 2**20      # bytes of a file that is kept to be read again
+ENCODING_HELP = "How the file's bytes become letters. It does not say so itself: if words look wrong, choose another."
 SHOWN = 24      # characters of examples below it
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file in an encoding that had to be guessed, kept to be read again in another one."""
+
+    name: str
+    data: bytes
+    guessed: str
+    codec: str                  # as chosen; "": as it was guessed
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,7 @@ class Source:
     tables: dict[str, Table]            # by the names of sheets or lists, the likeliest first
     sheet: str = ""
     chosen: Columns | None = field(default=None)
+    text: Text | None = None            # where its encoding had to be guessed
 
     @property
     def table(self) -> Table:
@@ -54,6 +69,13 @@ class Source:
         if "views" in vars(self):
             vars(other)["views"] = self.views
         return other
+
+
+def read(name: str, data: bytes, codec: str = "") -> Source:
+    """The source that one file is, in an encoding or in the one that is found. Raises UnreadableFile."""
+    tables = read_choices(name, data, codec)
+    guessed = guessed_encoding(data) if len(data) <= MOST_KEPT else ""
+    return Source(tables, text=Text(name, data, guessed, codec) if guessed else None)
 
 
 def _account(table: Table) -> str:
@@ -110,9 +132,15 @@ def choices(page: str) -> None:
                    "what was found. To change columns, upload one file." if _is_behind_them() else
                    "To change columns, upload the file again: it is not kept, only the tickets read from it are.")
         return
-    if len(source.tables) > 1:
-        _choice(f"{page}.sheet", "Sheet or table", list(source.tables), source.sheet or next(iter(source.tables)),
-                lambda name: Source(source.tables, name), width=2 * WIDTH + 16)
+    with st.container(horizontal=True):
+        if len(source.tables) > 1:
+            _choice(f"{page}.sheet", "Sheet or table", list(source.tables), source.sheet or next(iter(source.tables)),
+                    lambda name: Source(source.tables, name, text=source.text), width=2 * WIDTH + 16)
+        if text := source.text:
+            _choice(f"{page}.encoding", "Encoding", ["", *ENCODINGS], text.codec,
+                    lambda codec: read(text.name, text.data, codec), width=2 * WIDTH + 16,
+                    format_func=lambda codec: ENCODINGS.get(codec) or f"guessed: {ENCODINGS[text.guessed]}",
+                    help=ENCODING_HELP)
     with st.container(horizontal=True, key=f"{page}_columns"):
         for part, label in LABELS.items():
             _column(page, part, label, source)

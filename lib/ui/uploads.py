@@ -12,7 +12,7 @@ from lib.catalog import Catalog, joined_by_values, open_catalog
 from lib.errors import PlaygroundError
 from lib.phrases import plural
 from lib.tickets import TicketSet, combine, read_files
-from lib.tickets.readers import is_archive, read_choices
+from lib.tickets.readers import is_archive
 from lib.ui import changing, columns, state
 
 SHOWN_NOTES, MOST_NOTES = 4, 54     # lines in sight, and lines sent to the browser
@@ -81,7 +81,7 @@ def _error_of(read: Callable[[list[tuple[str, bytes]]], None], files: list[Any])
 
 def _read_tickets(files: list[tuple[str, bytes]]) -> None:
     if len(files) == 1 and not is_archive(files[0][1]):
-        columns.use(columns.Source(read_choices(*files[0])))
+        columns.use(columns.read(*files[0]))
     else:
         tables = read_files(files)
         if len(tables) == 1:

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import zipfile
 
+import pytest
 import xlsxwriter
 from reading import everything, literal, markup, sound
 
@@ -188,6 +189,30 @@ def test_files_of_a_zip_are_one_table_too(visit):
     app = upload(visit("data"), "tickets", ("export.zip", data, "application/zip"))
     sound(app)
     assert "4 tickets of" in literal(app) and chosen(app, "body") == "text"
+
+
+def test_an_encoding_that_was_guessed_wrong_is_changed_with_a_click(visit):
+    data = "numer;temat;treść;klient\n0071;Paczka;Zamówienie wciąż nie dotarło;Ł-9\n".encode("cp1250")
+    app = upload(visit("data"), "tickets", ("zgloszenia.csv", data, "text/csv"))
+    sound(app)
+    assert app.selectbox(key="data.encoding").options[0] == "guessed: Western (Windows-1252)"
+    assert "wci¹¿" in literal(app) and "wciąż" not in literal(app)
+    app.selectbox(key="data.encoding").set_value("cp1250").run()
+    sound(app)
+    assert "Zamówienie wciąż nie dotarło" in literal(app) and chosen(app, "id") == "numer"
+    assert "read as Central European (Windows-1250), as chosen" in literal(app)
+    app.selectbox(key="data.column.customer").set_value("klient").run()
+    assert app.selectbox(key="data.encoding").value == "cp1250" and "Ł-9" in literal(app)
+    app.selectbox(key="data.encoding").set_value("").run()
+    assert "wci¹¿" in literal(app)
+
+
+@pytest.mark.parametrize("data", ["id;text\n1;Größe\n".encode(), "id;text\n1;Größe\n".encode("utf-16"),
+                                  zipped(a_csv="id;text\n1;Größe\n".encode("cp1252"))])
+def test_no_encoding_is_offered_where_the_file_says_it_or_is_not_kept(visit, data):
+    app = upload(visit("data"), "tickets", ("a.zip" if data.startswith(b"PK") else "a.csv", data, "text/csv"))
+    sound(app)
+    assert "Größe" in literal(app) and "data.encoding" not in [box.key for box in app.selectbox]
 
 
 def test_a_sheet_can_be_chosen_where_a_workbook_holds_several(visit):
