@@ -52,6 +52,12 @@ class Limits:
     max_usd: float = 5.0            # of one run, where prices are known
     max_seconds: float = 1_800.0    # of one run
 
+    def __post_init__(self) -> None:
+        """A file may say 5 for 5.0: that is the same version, and an editor takes no two kinds of number."""
+        for name in ("max_usd", "max_seconds"):
+            if type(value := getattr(self, name)) is int:
+                object.__setattr__(self, name, float(value))
+
 
 @dataclass(frozen=True)
 class Design:
@@ -86,6 +92,10 @@ class Design:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    def is_exactly(self, other: Design) -> bool:
+        """Also to how a schema is written: for `==` true, 1 and 1.0 are the same, in any order."""
+        return exact(self.to_dict()) == exact(other.to_dict())
+
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Design:
         """The design that `to_dict` made this of. Raises DesignError for anything else."""
@@ -96,7 +106,7 @@ class Design:
                 "tools": tuple(ToolText(**t) for t in data["tools"]),
                 "limits": Limits(**data["limits"]),
             })
-        except (AttributeError, KeyError, TypeError) as fault:
+        except (AttributeError, KeyError, OverflowError, TypeError) as fault:
             raise DesignError(f"this is no design of this version: {type(fault).__name__}: {fault}") from fault
 
     def with_step(self, name: str, **changes: Any) -> Design:
@@ -110,6 +120,11 @@ class Design:
         kept = tuple(tool for tool in self.tools if not (tool.is_own and tool.key in removed))
         known = {tool.key for tool in kept}
         return replace(self, tools=kept + tuple(_own_tool(key) for key in dict.fromkeys(added) if key not in known))
+
+
+def exact(content: dict[str, Any]) -> str:
+    """What `to_dict` gave, as a text that differs where anything does."""
+    return json.dumps(content)
 
 
 def _own_tool(key: str) -> ToolText:

@@ -87,6 +87,13 @@ def test_what_a_file_leaves_out_is_as_usual():
     assert short != FILE and read(short.encode()).design == DEFAULT
 
 
+def test_a_limit_in_whole_dollars_or_seconds_is_the_same_limit():
+    whole = FILE.replace("max_usd = 5.0", "max_usd = 5").replace("max_seconds = 1800.0", "max_seconds = 1800")
+    assert whole != FILE and write(read(whole.encode()).design) == FILE
+    assert Limits(max_usd=5) == Limits(max_usd=5.0) and Design.from_dict(
+        {**DEFAULT.to_dict(), "limits": {"max_usd": 5, "max_seconds": 1800}}).version == DEFAULT.version
+
+
 def test_half_a_character_is_not_written():
     with pytest.raises(DesignError, match="half a character"):
         write(replace(DEFAULT, name="\ud800"))

@@ -121,7 +121,7 @@ def _what_is_open(page: str) -> None:
 
 
 def _kept_as(base: Design) -> str:
-    if base == state.default():
+    if base.is_exactly(state.default()):
         return "the default"
     saved = _saved_as(base)
     return f"saved {fmt.ago(saved[0].created)}" if saved else "not saved"

@@ -21,7 +21,7 @@ import streamlit as st
 from lib import settings as settings_module
 from lib import task
 from lib.catalog import Catalog, empty_catalog, open_catalog
-from lib.design import Design
+from lib.design import Design, exact
 from lib.errors import DesignError, InputError, PlaygroundError, StoreError
 from lib.phrases import plural
 from lib.runs.job import Runs
@@ -251,7 +251,7 @@ def opened() -> Design:
 def _opened(content: dict[str, Any]) -> Design:
     """The design of a desk's `opened`, read once per session; the default where there is none, or none we know."""
     read_before, found = st.session_state.get("_opened", ({}, None))
-    if found is None or read_before != content:
+    if found is None or exact(read_before) != exact(content):
         try:
             found = Design.from_dict(content) if content else default()
         except DesignError:
@@ -277,7 +277,7 @@ def is_edited() -> bool:
 
 def open_design(design: Design) -> None:
     """The design takes the place of the one that is open, and of all edits on it."""
-    keep(opened={} if design == default() else design.to_dict(), drafts={})
+    keep(opened={} if design.is_exactly(default()) else design.to_dict(), drafts={})
 
 
 def save_design(name: str) -> None:

@@ -246,6 +246,26 @@ def test_edits_before_an_import_are_one_click_away(visit):
     assert app.session_state["desk"]["drafts"] == {"steps.label.system": "half done"}
 
 
+def test_a_file_whose_limits_are_whole_numbers_is_shown_and_edited_like_any_other(visit):
+    text = design_file.write(SHORT).replace("max_usd = 5.0", "max_usd = 7").replace("= 1800.0", "= 600")
+    app = bring(visit("design"), "seven.toml", text.encode())
+    sound(app)
+    next(n for n in app.number_input if n.key.startswith("design.limits.max_usd")).set_value(7.5).run()
+    sound(app)
+    assert app.session_state["desk"]["drafts"] == {"limits.max_usd": 7.5}
+
+
+def test_a_schema_that_python_takes_for_the_same_is_opened_as_it_stands_in_the_file(visit):
+    """true, 1 and 1.0 are equal there, and the order of names counts for nothing."""
+    app, shown = visit("design"), []
+    for number in ("1", "1.0"):
+        text = design_file.write(DEFAULT).replace('"minimum": 1,', f'"maximum": 50, "minimum": {number},')
+        app = bring(app, f"{number}.toml", text.encode())
+        shown.append(next(t for t in app.text_area if t.key.startswith("design.tools.list_tickets.input_schema")).value)
+    first, second = shown
+    assert first.index('"maximum"') < first.index('"minimum": 1,') and '"minimum": 1.0,' in second
+
+
 def test_a_file_that_is_no_design_changes_nothing_and_says_where(visit):
     text = design_file.write(SHORT).replace("k = 5", "k = true")
     app = bring(type_prompt(visit("design"), "mine"), TRAP.replace("/", "_") + ".toml", text.encode())
