@@ -122,6 +122,13 @@ class Design:
         return replace(self, tools=kept + tuple(_own_tool(key) for key in dict.fromkeys(added) if key not in known))
 
 
+def reordered(before: Design, after: Design) -> bool:
+    """Whether a model reads the tools of `after` in another order than those of `before` with the new ones behind
+    them."""
+    old, new = [tool.key for tool in before.tools], [tool.key for tool in after.tools]
+    return [*(key for key in old if key in new), *(key for key in new if key not in old)] != new
+
+
 def exact(content: dict[str, Any]) -> str:
     """What `to_dict` gave, as a text that differs where anything does."""
     return json.dumps(content)

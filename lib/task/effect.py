@@ -18,7 +18,7 @@ from typing import Any
 
 from lib.catalog import empty_catalog
 from lib.client.caching import OFF
-from lib.design import Design, ToolText
+from lib.design import Design, ToolText, reordered
 from lib.errors import RunEnded
 from lib.remember import known
 from lib.task.agent_shape import run_agent_shape
@@ -125,7 +125,7 @@ def _differing(before: Design, after: Design) -> list[str]:
     for key in dict.fromkeys([*new, *old]):
         both = key in old and key in new
         found += [f"tools.{key}.{name}" for name in _unlike(old[key], new[key])] if both else [f"tools.{key}"]
-    return found
+    return [*found, "order"] if reordered(before, after) else found
 
 
 def _parts(value: Any) -> list[str]:
@@ -152,6 +152,9 @@ def _with(design: Design, after: Design, name: str) -> Design:
         case ["tools", key]:
             there = [tool for tool in design.tools if tool.key != key]
             return replace(design, tools=(*there, *(tool for tool in after.tools if tool.key == key)))
+        case ["order"]:
+            place = {tool.key: number for number, tool in enumerate(after.tools)}
+            return replace(design, tools=tuple(sorted(design.tools, key=lambda tool: place[tool.key])))
     return replace(design, **{name: getattr(after, name)})
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lib.design import OWN, Design, ToolText
+from lib.design import OWN, Design, ToolText, reordered
 from lib.design_file import schema_of
 from lib.task.problems import Problem
 
@@ -68,6 +68,8 @@ def _keys(drafts: Drafts, name: str) -> list[str]:
 def value_of(design: Design, field: str) -> Any:
     """What an editor of `field` shows for `design`; schemas as JSON text."""
     head, *rest = field.split(".")
+    if head == "order":
+        return ", ".join(tool.key for tool in design.tools)
     if head == "limits":
         return getattr(design.limits, rest[0])
     if head == "steps":
@@ -87,9 +89,10 @@ def edited(opened: Design, drafts: Drafts) -> list[str]:
 
 def changed(before: Design, after: Design) -> list[str]:
     """The fields in which two designs differ, the name aside, in the order in which the editors show them; those of
-    tools that only the first one has come last."""
+    tools that only the first one has come last, and then `order`, which no editor changes but a file may."""
     every = dict.fromkeys([*fields(after), *fields(before)])
-    return [f for f in every if f != "name" and _differs(before, after, f)]
+    found = [f for f in every if f != "name" and _differs(before, after, f)]
+    return [*found, "order"] if reordered(before, after) else found
 
 
 def _differs(before: Design, after: Design, field: str) -> bool:
@@ -117,6 +120,7 @@ LABELS = {      # as they stand on the pages; "…" is the value itself
     "limits.max_turns": "Turns at most", "limits.max_tokens": "Stop at … tokens",
     "limits.max_usd": "Stop at … dollars", "limits.max_seconds": "Stop at … seconds",
     "added": "Tools of your own that were added", "removed": "Tools of your own that were removed",
+    "order": "Order of the tools",
 }
 STEP_LABELS = {"model": "Model", "max_tokens": "Longest reply (tokens)", "effort": "Effort", "system": "System prompt"}
 TOOL_LABELS = {"enabled": "Offered to the agent", "name": "Name", "description": "Description",

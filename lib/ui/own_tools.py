@@ -114,7 +114,8 @@ def _remove(key: str) -> None:
     state.look_again()
     now = state.desk()["drafts"]
     typed = {field: value for field, value in now.items() if field.startswith(f"tools.{key}.")}
-    st.session_state["_removed_tool"] = (state.desk()["opened"], key, typed, was_added(key))
+    place = _list("added").index(key) if was_added(key) else None
+    st.session_state["_removed_tool"] = (state.desk()["opened"], key, typed, place)
     if was_added(key):
         lists = {"added": [other for other in _list("added") if other != key] or None}
     else:
@@ -125,18 +126,19 @@ def _remove(key: str) -> None:
 @state.told
 def _bring_back() -> None:
     state.look_again()
-    key, typed, added = _removed()
+    key, typed, place = _removed()
     st.session_state.pop("_removed_tool")
-    if added:
-        lists = {"added": [*_list("added"), key]}
+    if place is not None:
+        there = _list("added")
+        lists = {"added": [*there[:place], key, *there[place:]]}
     else:
         lists = {"removed": [other for other in _list("removed") if other != key] or None}
     state.keep_drafts({**typed, **lists})
 
 
-def _removed() -> tuple[str, dict[str, Any], bool] | None:
-    """Key of the tool that was removed last from the design that is open, what was typed for it, and whether it had
-    been added since."""
+def _removed() -> tuple[str, dict[str, Any], int | None] | None:
+    """Key of the tool that was removed last from the design that is open, what was typed for it, and where it stood
+    among those that were added since, None for one that the opened design has."""
     of, *found = st.session_state.get("_removed_tool", (None,))
     return tuple(found) if of == state.desk()["opened"] and found[0] not in _keys() else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,14 @@ def test_a_draft_changes_only_its_field():
     design, problems = drafts.apply(DEFAULT, {"steps.label.system": "Label it.", "limits.max_turns": 7})
     assert not problems
     assert drafts.changed(DEFAULT, design) == ["limits.max_turns", "steps.label.system"]
+
+
+def test_other_versions_never_have_nothing_that_differs():
+    moved = replace(DEFAULT, tools=DEFAULT.tools[1:] + DEFAULT.tools[:1])
+    assert moved.version != DEFAULT.version and drafts.changed(DEFAULT, moved) == ["order"]
+    assert drafts.value_of(moved, "order").endswith("tally, list_tickets")
+    added = DEFAULT.with_own_tools(["own_1"], [])
+    assert "order" not in [*drafts.changed(DEFAULT, added), *drafts.changed(added, DEFAULT)]
 
 
 @pytest.mark.parametrize(("text", "said"), [('{"type":', "not JSON yet"), ("[1]", "a schema is a JSON object")])

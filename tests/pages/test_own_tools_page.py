@@ -147,6 +147,13 @@ def test_a_removed_tool_comes_back_with_all_that_was_typed(visit):
     assert not [b for b in app.button if b.key == "design.undo_remove"]
 
 
+def test_a_removed_tool_comes_back_where_it_stood(visit):
+    app = add(add(visit("design")))
+    before = state_design(app)
+    press(press(app, "design.remove.own_1"), "design.undo_remove")
+    assert state_design(app).version == before.version
+
+
 def test_a_tool_of_the_opened_design_is_removed_and_reverting_brings_it_back(visit, store):
     mine = DEFAULT.with_own_tools(["own_1"], []).with_tool("own_1", name="mine", query="SELECT 1 AS one",
                                                            description="Returns 1.")

@@ -13,6 +13,7 @@ from lib.client.connect import connect_simulated
 from lib.client.layers import layered
 from lib.client.ledger import ledger
 from lib.client.timeline import SimulatedTime
+from lib.design import ToolText
 from lib.runs.for_what_if import exchanges
 from lib.runs.store import Run, Store
 from lib.settings import load
@@ -210,6 +211,13 @@ def test_what_is_known_is_told_without_the_calls():
 
 
 # --- field by field --------------------------------------------------------------------------------------------------
+
+
+def test_from_one_design_to_the_other_the_tools_come_into_its_order_too():
+    own = ToolText("own_1", "plan_of", "The plan of one customer.", ID)
+    other = replace(PLAIN, tools=(own, *PLAIN.tools[2:], PLAIN.tools[0]))
+    for before, after in ((PLAIN, other), (other, PLAIN)):
+        assert path(before, after)[-1] == ("order", after)
 
 
 @pytest.mark.parametrize("step", PLAIN.steps)
