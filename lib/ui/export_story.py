@@ -116,8 +116,10 @@ def _asked(facts: Facts) -> tuple[tuple[str, str], ...]:
 
 
 def _edits(design: Design) -> str:
-    edited = drafts.changed(default_design(), design)
-    return f" (edited: {', '.join(map(drafts.label, edited))})" if edited else " (the default)"
+    usual = default_design()
+    edited = drafts.changed(usual, design)
+    how = "edited" if design.name == usual.name else "unlike the default"
+    return f" ({how}: {', '.join(map(drafts.label, edited))})" if edited else " (the default)"
 
 
 def _models(design: Design, shapes: Sequence[str]) -> str:

@@ -272,7 +272,8 @@ def data_line(row: Listed) -> str:
 
 
 def design_line(run: Run) -> str:
-    """"default v1", "label prompt edited" where that is all that is other, else "mine · label prompt edited"."""
+    """"default v1", "label prompt edited" where that is all that is other, else "mine · unlike the
+    default: label prompt"."""
     name, edits = str(run.design.get("name", "")), recent.edits(run)
     if edits and name == state.default().name:
         return visible(edits.removeprefix(" · "))

@@ -99,7 +99,8 @@ def _figures(run: Run, totals: Totals, costs: list[float | None]) -> None:
 
 
 def edits(run: Run) -> str:
-    """" · label prompt edited": how the run's design differs from the default; "" when it does not."""
+    """" · label prompt edited", of a design with a name of its own " · unlike the default: label prompt": how the run's
+    design differs from the default; "" when it does not."""
     return _edits(json.dumps(run.design), run)
 
 
@@ -107,6 +108,9 @@ def edits(run: Run) -> str:
 def _edits(design: str, _run: Run) -> str:
     made = state.design_of(_run)
     fields = [] if made is None else drafts.changed(state.default(), made)
-    if len(fields) > EDITS:
-        return f" · {len(fields)} edits"
-    return f" · {', '.join(map(drafts.short_label, fields))} edited" if fields else ""
+    if not fields:
+        return ""
+    few = ", ".join(map(drafts.short_label, fields)) if len(fields) <= EDITS else ""
+    if made.name == state.default().name:
+        return f" · {few} edited" if few else f" · {len(fields)} edits"
+    return f" · unlike the default: {few or f'{len(fields)} fields'}"

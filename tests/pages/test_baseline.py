@@ -54,7 +54,7 @@ def test_both_designs_are_named_with_their_versions(visit, three):
     app = visit("run", "g3", desk="d")
     line = next(t.value for t in app.text if " → " in t.value)
     assert line.startswith(f"default v1 · label prompt edited · {LABELS.version}, ")
-    assert f" → mine {TRAP[:40]}" in line and line.endswith(f" edited · {COUNTS.version}")
+    assert f" → mine {TRAP[:40]}" in line and " · unlike the default: " in line and line.endswith(COUNTS.version)
     assert TRAP not in markup(app)
 
 

@@ -68,7 +68,8 @@ def test_before_a_run_the_page_says_what_will_be_here_and_leads_to_the_run(visit
 
 def test_a_row_tells_what_a_run_was_made_of_and_what_it_took(visit, two_groups):
     newest, agent, pipeline = rows(visit("history"))
-    assert newest["design"] == "mine · label prompt edited" and newest["data"] == "40 tickets of tickets.csv"
+    assert newest["design"] == "mine · unlike the default: label prompt"
+    assert newest["data"] == "40 tickets of tickets.csv"
     assert (pipeline["calls"], pipeline["input tokens"], pipeline["time"]) == (46, 33_140, pytest.approx(16.24))
     assert pipeline["cost"] == pytest.approx(0.04349)
     assert pipeline["model"] == "Haiku 5.5" and list(pipeline["source"]) == ["simulated"]
