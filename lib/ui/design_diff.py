@@ -48,7 +48,12 @@ def _words(effect: Effect, by_forecast: bool) -> str:
     parts = [f"{change.step} {sizes.growth(change)}" for change in effect.changes]
     if not parts:
         return "as many tokens as before" if by_forecast else "no other tokens are sent"
-    return ("by the forecast: " if by_forecast else "") + "; ".join(parts)
+    return ("by the forecast: " if by_forecast or _moves(effect) else "") + "; ".join(parts)
+
+
+def _moves(effect: Effect) -> bool:
+    """Whether it takes more calls, or fewer: only the forecast says so, which has no replies to hold."""
+    return any(change.before.calls != change.after.calls for change in effect.changes)
 
 
 # --- on the Design page ----------------------------------------------------------------------------------------------
@@ -92,7 +97,8 @@ def _in_all(found: Told) -> str:
     """As markdown; all of its words are ours."""
     if not found.known:
         return f"**In all** {UNTOLD}."
-    lines = [f"**In all, {SAME_REPLIES}:** {_sums(found.held)} a run"]
+    how = "by the forecast" if any(map(_moves, found.held)) else SAME_REPLIES
+    lines = [f"**In all, {how}:** {_sums(found.held)} a run"]
     if found.foreseen:
         lines.append(f"**And by the forecast,** since replies would be others: {_sums(found.foreseen)}")
     return fmt.escaped("  \n".join(lines))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -99,9 +98,10 @@ def test_a_tool_that_came_is_one_field_with_all_that_it_says(compared):
     assert "tool plan_of: added" in literal(app) and "tool own_1: " not in literal(app)
     code = next(code.value for code in app.get("code") if "The plan" in code.value)
     assert code.startswith(f"+ The plan {TRAP}") and "\n+ select plan from customers" in code
-    assert re.match(r"agent \+[\d,]+ tokens over 45 → 46 turns", told(app)[0])      # the turn that calls it
+    assert told(app)[0].startswith("by the forecast: agent +") and " tokens over 45 → 46 turns" in told(app)[0]
+    assert "In all, by the forecast:" in in_all(app), "one turn more is not the same replies"
     back = choose(choose(app, "left", "open"), "right", "the default")
-    assert "tool plan_of: removed" in literal(back) and told(back)[0].startswith("agent −")
+    assert "tool plan_of: removed" in literal(back) and told(back)[0].startswith("by the forecast: agent −")
 
 
 def test_what_changes_the_replies_is_told_by_the_forecast_and_apart(compared):
