@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 LONGEST_VALUE = 32 * 2**20      # bytes of one value
+STEPS = 200                     # of SQLite's, from one look at the clock to the next: each may handle a longest value
 FUNCTIONS = frozenset((
     "abs avg cast ceil char coalesce count date datetime dense_rank first_value floor glob group_concat hex ifnull "
     "iif instr julianday lag last_value lead length like lower ltrim max min nullif quote rank replace round "
@@ -41,7 +42,7 @@ def guard(connection: sqlite3.Connection, foreign: bool = False) -> Deadline:
     connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100)
     connection.set_authorizer(_only_reading({"page_count", "table_xinfo"} if foreign else {"page_count"}))
     deadline = Deadline()
-    connection.set_progress_handler(deadline.over, 200 if foreign else 5_000)
+    connection.set_progress_handler(deadline.over, STEPS)
     return deadline
 
 
@@ -70,7 +71,12 @@ def _instr(text: Any, part: Any) -> int | None:
 def _replace(text: Any, old: Any, new: Any) -> str | None:
     if text is None or old is None or new is None:
         return None
-    return str(text).replace(str(old), str(new)) if old != "" else str(text)
+    text, old, new = str(text), str(old), str(new)
+    if not old:
+        return text
+    if len(text) + text.count(old) * (len(new) - len(old)) > LONGEST_VALUE:
+        raise OverflowError      # "string or blob too big", as SQLite says once all of it is in memory
+    return text.replace(old, new)
 
 
 def _only_reading(pragmas: Collection[str]) -> Callable[..., int]:

@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -114,6 +115,28 @@ def test_a_query_that_takes_too_long_is_stopped(monkeypatch):
     with pytest.raises(InputError, match="took longer than 0.2 s"):
         catalog.query("SELECT count(*) FROM n a, n b, n c, n d")
     assert catalog.product("0071")["name"] == "Gasket ring"
+
+
+def test_a_query_that_handles_long_texts_is_stopped_in_time_too(monkeypatch):
+    monkeypatch.setattr("lib.catalog.catalog.QUERY_SECONDS", 0.2)
+    rows, began = ", ".join(f"({i})" for i in range(300)), time.monotonic()
+    catalog = opened(f"CREATE TABLE n(x); INSERT INTO n VALUES {rows};")
+    with pytest.raises(InputError, match="took longer than 0.2 s"):
+        catalog.query("SELECT sum(length(hex(hex(replace(:a || a.x || b.x, 'a', :b))))) FROM n a, n b",
+                      {"a": "a" * 100, "b": "b" * 20_000})
+    assert time.monotonic() - began < 4, "not only every few thousand steps of many milliseconds each"
+
+
+def test_a_text_is_not_replaced_by_one_that_fills_the_memory():
+    catalog = opened("")
+    tracemalloc.start()
+    with pytest.raises(InputError, match="too big"):
+        catalog.query("SELECT length(replace(:a, 'a', :b))", {"a": "a" * 20_000, "b": "b" * 20_000})
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 10 * 2**20
+    shorter = catalog.query("SELECT replace('aXbX', 'X', 12) AS a, replace('a', '', 'b') AS b")
+    assert shorter == [{"a": "a12b12", "b": "a"}]
 
 
 def test_an_answer_of_many_megabytes_is_refused():
