@@ -99,7 +99,10 @@ def _read(content: dict) -> Design | None:
 
 def _different(entries: list[Entry]) -> list[Entry]:
     """Without those whose name and content stand before them."""
-    return list({(entry.design.name, entry.design.version): entry for entry in reversed(entries)}.values())[::-1]
+    first: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        first.setdefault((entry.design.name, entry.design.version), entry)
+    return list(first.values())
 
 
 # --- what is open ----------------------------------------------------------------------------------------------------

@@ -61,6 +61,15 @@ def test_what_is_edited_is_held_against_what_was_opened_unless_others_are_chosen
     assert "+ Be quick and friendly." in codes and "+Counts." in codes
 
 
+def test_what_was_opened_stays_in_front_also_where_it_is_saved_or_ran_before_others(compared, store, sample):
+    store.save_design("d", "mine", OWN.version, replace(OWN, name="mine").to_dict())
+    add_run(store, sample.tickets, "other data", "agent", desk="d", design=DEFAULT.to_dict())
+    app = compared(drafts=EDITS)
+    left, right = (app.selectbox(key=f"design.compare.{side}") for side in ("left", "right"))
+    assert left.value.startswith(DEFAULT.version) and right.value == "now"
+    assert [line.rpartition(" · ")[2].split()[0] for line in left.options] == ["as", "open", "saved"]
+
+
 def test_it_is_worked_out_only_when_somebody_looks(compared, visit, store):
     store.save_desk("d", {"drafts": EDITS})
     app = visit("design", desk="d")
