@@ -34,6 +34,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "limits.max_usd": (0, 10**6),
     "limits.max_seconds": (1, 7 * 86_400),
 }
+LONGEST_REPLY = 1_000_000       # tokens, of a model whose own limits nobody knows: its server tells them
 WHOLE = {"k", "workers", "retries", "keep_results", "result_chars", "limits.max_turns", "limits.max_tokens"}
 
 
@@ -41,7 +42,10 @@ WHOLE = {"k", "workers", "retries", "keep_results", "result_chars", "limits.max_
 NAMED = {"label": ("cause", "evidence"), "merge": ("groups", "cause", "labels"), "summary": ("summary",),
          "agent": ("causes", "cause", "ticket_ids")}
 _CALLS_IT_DATA = re.compile(r"\b(?:data|content)\b[^.\n]{0,60}\b(?:never|not|no)\b[^.\n]{0,20}\binstructions?\b|"
-                            r"\b(?:never|not|do not|don't)\b[^.\n]{0,30}\b(?:follow|obey)\b", re.IGNORECASE)
+                            r"\b(?:never|not|do not|don't)\b[^.\n]{0,30}\b(?:follow|obey)\b|"
+                            r"\b(?:ignore|disregard)\b[^.\n]{0,30}\b(?:instructions?|orders?|commands?)\b",
+                            re.IGNORECASE)
+_NAMES = r"""["'`“‘]{0}["'`”’]|[{{,]\s*{0}\s*:|\b(?:keys?|fields?|properties)\b[^.\n]{{0,80}}\b{0}\b"""
 _PLACEHOLDER = re.compile(r"\{\{?[A-Za-z_]\w*\}?\}", re.ASCII)
 
 
@@ -82,12 +86,18 @@ def _lost(name: str, prompt: str, design: Design) -> Iterator[str]:
     asked = prompt.lower()
     if design.output == "ask" and "json" not in asked:
         yield "it no longer asks for JSON; replies in prose are sent back once and then count as failed"
-    elif design.output == "ask" and (absent := [key for key in NAMED[name] if f'"{key}"' not in asked]):
+    elif design.output == "ask" and (absent := [key for key in NAMED[name] if not _names(asked, key)]):
         yield f"it no longer names {some([repr(key) for key in absent])} of the JSON that code reads"
     if design.tags and not _CALLS_IT_DATA.search(prompt):
         yield "it no longer says that what stands in tags is data and never instructions: a ticket may give orders"
     if found := sorted(set(_PLACEHOLDER.findall(prompt))):
         yield f"nothing is filled in here: {some(found)} is sent as it stands; the data follow in the user's turn"
+
+
+def _names(prompt: str, key: str) -> bool:
+    """Whether it stands there as a name: in quotes of any kind, in braces before a colon, or in a list of keys. A cause
+    without them is a word like any other."""
+    return bool(re.search(_NAMES.format(key), prompt))
 
 
 def _of_parameters(design: Design) -> Iterator[Problem]:
@@ -148,12 +158,14 @@ def _step(field: str, step: Step) -> Iterator[Problem]:
     if step.model != step.model.strip():
         yield Problem(f"{field}.model", f"the model {step.model!r} has white space around its name")
     known = model(step.model)
-    if isinstance(step.system, str) and (tokens := _tokens_above(known.window, step)):
+    if known.listed and isinstance(step.system, str) and (tokens := _tokens_above(known.window, step)):
         yield Problem(f"{field}.system", f"the prompt alone is about {tokens:,} tokens, {known.name} holds "
                                          f"{known.window:,}")
-    if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= known.max_output:
-        yield Problem(f"{field}.max_tokens", f"{step.max_tokens!r} is not possible; {known.name} takes a whole number "
-                                             f"from 1 to {known.max_output:,}")
+    longest = known.max_output if known.listed else LONGEST_REPLY
+    if not _is_number(step.max_tokens, whole=True) or not 1 <= step.max_tokens <= longest:
+        who = known.name if known.listed else "it"
+        yield Problem(f"{field}.max_tokens", f"{step.max_tokens!r} is not possible; {who} takes a whole number from 1 "
+                                             f"to {longest:,}")
     if step.effort and step.effort not in known.efforts:
         takes = f"it takes {some(known.efforts, len(known.efforts))}" if known.efforts else "it has no such setting"
         yield Problem(f"{field}.effort", f"{known.name} does not know the effort {step.effort!r}; {takes}")

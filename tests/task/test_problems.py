@@ -136,6 +136,14 @@ def test_a_step_that_cannot_be_sent_is_found(step, field, value):
     assert fields(DESIGN.with_step(step, **{field: value})) == [f"steps.{step}.{field}"]
 
 
+def test_nothing_is_claimed_of_the_limits_of_a_model_that_nobody_knows():
+    long = "word " * 40_000
+    theirs = DESIGN.with_step("label", model="qwen3:32b", max_tokens=32_000, system=DESIGN.steps["label"].system + long)
+    assert problems(theirs) == []
+    [found] = problems(theirs.with_step("label", max_tokens=10**9))
+    assert found.field == "steps.label.max_tokens" and "qwen" not in found.text
+
+
 def test_max_tokens_is_held_against_the_chosen_model():
     small = DESIGN.with_step("merge", model="claude-haiku-4-5", max_tokens=64_001)
     found, = problems(small)
