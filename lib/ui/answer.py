@@ -14,7 +14,7 @@ from lib.phrases import plural
 from lib.runs.store import Run
 from lib.task.report import Cause, Check, Customer, Report
 from lib.tickets.visible import visible
-from lib.ui import baseline, calls_behind, compare, connection, differences, drafts, live, recent, state
+from lib.ui import baseline, calls_behind, compare, connection, differences, live, recent, state
 from lib.ui import format as fmt
 
 Pair = tuple[Cause | None, Cause | None]    # the pipeline's, the agent's
@@ -219,13 +219,13 @@ def changes(runs: list[Run]) -> None:
 class _Made:
     """In what a run was made otherwise than another."""
 
-    edited: list[str]       # fields of the design
+    edited: list[str]       # fields of the design, in words
     data: str               # a line; "" for the same
     conditions: str         # the same of the simulation
 
     @staticmethod
     def of(before: Run, run: Run, old: Design, new: Design) -> _Made:
-        return _Made(drafts.changed(old, new), differences.data(before, run), differences.conditions(before, run))
+        return _Made(differences.named(old, new), differences.data(before, run), differences.conditions(before, run))
 
     @property
     def otherwise(self) -> bool:
@@ -236,7 +236,7 @@ def _changed(before: list[Run], runs: list[Run], made: _Made) -> None:
     st.text(visible(f"{recent.made_with(before[0])}, {fmt.ago(before[0].created)} → {recent.made_with(runs[0])}"))
     for line in filter(None, (made.data, made.conditions)):
         st.text(visible(line))
-    st.text("Edited: " + ", ".join(map(drafts.label, made.edited)) if made.edited else "The design is the same.")
+    st.text("Edited: " + ", ".join(made.edited) if made.edited else "The design is the same.")
     _effects(before, runs, same_data=not made.data)
 
 

@@ -130,7 +130,7 @@ def _held_on() -> str:
 def since(runs: Sequence[Run]) -> None:
     """What was edited since the runs that are shown, and what that changes in the next one."""
     before, now = state.design_of(runs[0]) if runs else None, state.design()[0]
-    if before is None or not (edited := drafts.changed(before, now)):
+    if before is None or not (edited := differences.named(before, now)):
         return
-    st.text("Edited since the run that is shown: " + ", ".join(map(drafts.label, edited)))
+    st.text("Edited since the run that is shown: " + ", ".join(edited))
     st.markdown(_in_all(told(before, now)), help=_held_on())

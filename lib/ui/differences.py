@@ -19,6 +19,14 @@ from lib.ui import format as fmt
 SHORT = 60      # characters of a text that is shown before and after; a longer one is compared word by word
 
 
+def named(old: Design, new: Design) -> list[str]:
+    """"label: system prompt", "tool plan_of: added": what differs, in the order of `fields`."""
+    whole = _tools_of_one(old, new)
+    plain = [field for field in drafts.changed(old, new) if not _is_of(field, whole)]
+    return [*(visible(f"tool {tool.name or key}: {verb}") for key, (tool, _, verb) in whole.items()),
+            *map(drafts.label, plain)]
+
+
 def fields(old: Design, new: Design, effects: Mapping[str, str] | None = None) -> None:
     """Every field that differs, each with what it was and what it is; and what it changes, where that is given. A tool
     that came or went is one field, "tools.own_1"."""
@@ -28,7 +36,7 @@ def fields(old: Design, new: Design, effects: Mapping[str, str] | None = None) -
         _effect(effects.get(f"tools.{key}"))
         _lines([f"{sign} {line}" for line in _told(tool)])
     for field in drafts.changed(old, new):
-        if not any(field.startswith(f"tools.{key}.") for key in whole):
+        if not _is_of(field, whole):
             _field(field, _value(old, field), _value(new, field), effects.get(field))
 
 
@@ -37,6 +45,10 @@ def _tools_of_one(old: Design, new: Design) -> dict[str, tuple[ToolText, str, st
     before, after = ({tool.key: tool for tool in design.tools} for design in (old, new))
     return {**{key: (tool, "+", "added") for key, tool in after.items() if key not in before},
             **{key: (tool, "-", "removed") for key, tool in before.items() if key not in after}}
+
+
+def _is_of(field: str, tools: Mapping[str, Any]) -> bool:
+    return any(field.startswith(f"tools.{key}.") for key in tools)
 
 
 def _told(tool: ToolText) -> list[str]:
@@ -77,6 +89,8 @@ def _said(field: str, value: Any) -> Any:
     """A value as the editors show it."""
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        return f"{value:,.12g}"
     return drafts.CHOICES.get(field, {}).get(value, value)
 
 

@@ -20,7 +20,7 @@ from lib.runs.store import SIMULATED_ANSWERS, CallRow, Run, Totals
 from lib.task.default_design import default_design
 from lib.task.report import Cause, Check, Report
 from lib.tickets import TicketSet
-from lib.ui import compare, drafts, simulation
+from lib.ui import compare, differences, drafts, simulation
 from lib.ui import format as fmt
 
 APP = "Pipeline or agent?"
@@ -117,9 +117,9 @@ def _asked(facts: Facts) -> tuple[tuple[str, str], ...]:
 
 def _edits(design: Design) -> str:
     usual = default_design()
-    edited = drafts.changed(usual, design)
+    edited = differences.named(usual, design)
     how = "edited" if design.name == usual.name else "unlike the default"
-    return f" ({how}: {', '.join(map(drafts.label, edited))})" if edited else " (the default)"
+    return f" ({how}: {', '.join(edited)})" if edited else " (the default)"
 
 
 def _models(design: Design, shapes: Sequence[str]) -> str:

@@ -50,6 +50,15 @@ def test_all_that_changed_is_told_for_both_shapes(visit, store, sample, three):
     assert table(app)["time"][1] == "unchanged (1 min 24 s)"
 
 
+def test_a_tool_that_came_is_one_edit_and_numbers_are_those_of_the_editors(visit, store, sample, three):
+    own = COUNTS.with_own_tools(["own_1"], []).with_tool("own_1", name="plan_of", description="Returns a plan.")
+    richer = replace(own, limits=replace(own.limits, max_usd=7, max_seconds=7_200))
+    add_run(store, sample.tickets, sample.id, "agent", group="g4", created=4_000.0, desk="d", design=richer.to_dict())
+    told = literal(visit("run", "g4", desk="d"))
+    assert "Edited: tool plan_of: added, Stop at … dollars, Stop at … seconds" in told and "own_1" not in told
+    assert "Stop at … dollars: 5 → 7" in told and "Stop at … seconds: 1,800 → 7,200" in told
+
+
 def test_both_designs_are_named_with_their_versions(visit, three):
     app = visit("run", "g3", desk="d")
     line = next(t.value for t in app.text if " → " in t.value)
