@@ -99,6 +99,34 @@ def test_without_a_database_and_of_one_shape_alone(tickets, address, tmp_path):
     assert "22 calls" in told and "input and" in told
 
 
+class Counting:
+    """A client that keeps the usage of every reply."""
+
+    def __init__(self, client):
+        self._client, self.used, self.messages = client, [], self
+
+    def create(self, **request):
+        reply = self._client.messages.create(**request)
+        self.used.append(reply.usage)
+        return reply
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_it_says_it_used_counts_replies_that_were_sent_back_too(shape, tickets, catalog, address, tmp_path):
+    prose = replace(DEFAULT, retries=2)
+    for name in ("label", "agent"):
+        told = "\n".join(line for line in DEFAULT.steps[name].system.splitlines() if '{"' not in line)
+        prose = prose.with_step(name, system=told.replace("Answer with JSON only, nothing before or after it.", ""))
+    counted = Counting(connect_simulated(load({}), 0).client)
+    SHAPES[shape](counted, prose, tickets, catalog)
+    usual = Counting(connect_simulated(load({}), 0).client)
+    SHAPES[shape](usual, DEFAULT, tickets, catalog)
+    assert len(counted.used) > len(usual.used), "some were sent back"
+    told = run(written(tmp_path, prose, [shape], tickets, catalog), shape, address)
+    sent, got = (sum(getattr(usage, name) for usage in counted.used) for name in ("input_tokens", "output_tokens"))
+    assert told.endswith(f"{len(counted.used)} calls, {sent:,} input and {got:,} output tokens\n")
+
+
 def test_the_core_functions_are_there_as_they_are(tickets, catalog):
     core = program(DEFAULT, list(SHAPES), tickets, catalog).files["core.py"].decode()
     for path, name in (("lib/agent.py", "run_agent"), ("lib/prompt_map.py", "map_prompts")):
