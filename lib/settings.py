@@ -11,6 +11,9 @@ from typing import Any
 from lib.errors import SettingError
 
 ROOT = Path(__file__).resolve().parent.parent
+VARIABLES = tuple(f"PLAYGROUND_{name}" for name in (
+    "STORE", "SHARED", "SPEED", "BASE_URL", "CONFIRM_ABOVE", "MAX_UPLOAD_MB", "TIMEOUT", "FAULTS", "KEY_BUDGET",
+    "KEY_BUDGET_TOTAL", "BASE_URLS", "MAX_RUNS"))      # all that `load` reads
 TOGETHER = 10       # times what one visitor may spend: all of them, where the owner does not say; a new browser is one
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lib.client import base_url
 from lib.errors import BaseUrlRefused, SettingError
-from lib.settings import load
+from lib.settings import VARIABLES, load
 from lib.simulated.conditions import Conditions
 from lib.ui import outside
 
@@ -115,3 +115,14 @@ def test_a_list_with_a_mistake_in_it_names_its_variable():
     wrong = load({"PLAYGROUND_BASE_URLS": "http://one:8000, ftp://two"})
     with pytest.raises(SettingError, match="PLAYGROUND_BASE_URLS .*'ftp://two'"):
         outside.refuse("http://one:8000", wrong)
+
+
+def test_nothing_is_read_that_is_not_among_the_variables():
+    class Noting(dict):
+        def get(self, name, default=None):
+            read.add(name)
+            return default
+
+    read: set[str] = set()
+    load(Noting())
+    assert read == set(VARIABLES)

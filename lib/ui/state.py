@@ -56,12 +56,14 @@ class Data:
 
 
 def settings() -> Settings:
-    return _settings(tuple(item for item in os.environ.items() if item[0].startswith("PLAYGROUND_")))
+    return _settings(tuple(map(os.environ.get, settings_module.VARIABLES)))
 
 
 @functools.lru_cache(maxsize=1)
-def _settings(environ: tuple[tuple[str, str], ...]) -> Settings:
-    return settings_module.load(dict(environ))
+def _settings(values: tuple[str | None, ...]) -> Settings:
+    """Read anew only when the environment changes: a page asks dozens of times."""
+    said = zip(settings_module.VARIABLES, values, strict=True)
+    return settings_module.load({name: value for name, value in said if value is not None})
 
 
 def store() -> Store:

@@ -18,6 +18,8 @@ def test_what_a_run_cost_is_drawn_and_can_be_taken_along(page: Page):
     page.get_by_text("Dollars", exact=True).click(delay=60)
     cost = re.compile(r"^The agent cost .* of the pipeline; the agent's last turn cost")
     expect(page.get_by_text(cost)).to_be_visible()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_timeout(500)          # the charts are drawn to their end: no new one takes the place of this one
     charts.first.hover()
     with page.expect_download() as picture:
         page.get_by_role("button", name=re.compile("^Download as PNG")).first.click(delay=60)
