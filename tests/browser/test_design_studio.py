@@ -106,15 +106,6 @@ def test_five_edits_in_a_row_are_kept_and_saved_as_one_design(page: Page):
     expect(field(page, "System prompt").first).to_have_value(re.compile("Label it, 5"))
 
 
-def test_a_tool_name_that_the_api_would_refuse_is_named_and_nothing_can_be_sent(page: Page):
-    open_design(page)
-    edit(field(opened_tool(page), "Name"), "get customer")
-    expect(page.get_by_text("the name 'get customer' is not allowed").first).to_be_visible()
-    go_to(page, "Run")
-    expect(page.get_by_text("tool get_customer: name").first).to_be_visible()
-    expect(page.get_by_role("button", name="Run both").first).to_be_disabled()
-
-
 def test_a_tool_of_ones_own_is_added_tried_and_removed_and_comes_back(page: Page):
     open_design(page)
     press(page, "Add a tool of your own")

@@ -35,6 +35,9 @@ def test_nothing_that_a_ticket_holds_becomes_markup_or_a_request(page: Page):
         {"name": "**own** $x$ $y$.csv", "mimeType": "text/csv", "buffer": file})
     expect(page.get_by_text(re.compile(r"3 tickets of \*\*own\*\* \$x\$ \$y\$\.csv")).first).to_be_visible()
     assert page.evaluate(BECAME_MARKUP) == []
+    page.locator('[data-testid="stDataFrame"]').first.hover()
+    expect(page.locator('[data-testid="stBaseButton-elementToolbar"]').first).to_be_visible()
+    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)     # formulas would be live in it
     go_to(page, "Design")
     page.get_by_label("Name of this design").fill(TRAP)
     page.get_by_label("Name of this design").blur()
@@ -71,20 +74,3 @@ def test_what_is_typed_is_kept_when_the_next_click_leaves_the_page(page: Page):
     go_to(page, "Data")
     go_to(page, "Design")
     expect(page.get_by_label("System prompt").first).to_have_value(re.compile("And be quick\\.$"))
-
-
-def test_no_table_offers_a_download_in_which_formulas_are_live(page: Page):
-    go_to(page, "Data")
-    page.locator('[data-testid="stDataFrame"]').first.hover()
-    expect(page.locator('[data-testid="stBaseButton-elementToolbar"]').first).to_be_visible()
-    assert page.get_by_role("button", name="Download as CSV").count() == 0      # the exports neutralise them
-
-
-def test_what_a_recent_run_was_of_is_one_line_in_a_narrow_window(page: Page):
-    press(page, "Run the sample both ways")
-    agent = page.locator('[class*="st-key-start_head_agent"]')
-    expect(agent.get_by_text("done 45 turns")).to_be_visible(timeout=60_000)
-    page.set_viewport_size({"width": 800, "height": 1000})
-    told = page.locator('[class*="st-key-start_recent_"] [data-testid="stText"]').first
-    expect(told).to_contain_text("tickets.csv · default v1")
-    assert told.bounding_box()["height"] < 40

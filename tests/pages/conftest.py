@@ -45,6 +45,7 @@ def visit():
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=TIMEOUT)
         for name, value in ({"run": group} if group else {}).items() | params.items():
             app.query_params[name] = value
-        app.run()
-        return app if page == "start" else app.switch_page(f"pages/{page}.py").run()
+        if page != "start":
+            app.switch_page(f"pages/{page}.py")
+        return app.run()
     return open_page
