@@ -111,6 +111,15 @@ def test_without_a_database_and_of_one_shape_alone(tickets, address, tmp_path):
     assert "22 calls" in told and "input and" in told
 
 
+@pytest.mark.parametrize(("shape", "says"), [("pipeline", "No ticket got a label. The first reason: Connection error."),
+                                             ("agent", "No report: Connection error. (asked: http://127.0.0.1:9)")])
+def test_a_server_that_does_not_answer_is_told_in_a_line(shape, says, tickets, catalog, tmp_path):
+    folder = written(tmp_path, DEFAULT, [shape], tickets, catalog)
+    with pytest.raises(AssertionError) as ended:
+        run_quickly(folder, shape, "http://127.0.0.1:9")
+    assert says in str(ended.value) and "Traceback" not in str(ended.value)
+
+
 class Counting:
     """A client that keeps the usage of every reply."""
 

@@ -1,13 +1,18 @@
 """What is found in a design before anything is sent."""
 
 import json
+import re
+import time
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lib.design import CACHING, Design, Step, ToolText
 from lib.errors import DesignError
 from lib.task.default_design import default_design
+from lib.task.patterns import endless_patterns
 from lib.task.problems import RANGES, problems, schema_problems
 
 DESIGN = default_design()
@@ -185,8 +190,24 @@ def test_names_that_are_no_texts_are_told_and_break_nothing(required):
 
 @pytest.mark.parametrize(("pattern", "slow"), [
     ("^(a+)+$", True), ("(a*)*", True), ("(?:x|a+){2,}", True), ("((ab?)+c?)*", True), ("(?=(a+)+)b", True),
+    ("(-a+a*)*", True), ("(-?a+)*", True), ("(-[a-z-]+)*", True), ("(?i)(A[a-z]+)*", True), ("(?i:(A[a-z]+)*)", True),
+    ("(.+,)*", True), ("(-(a+)+)*", True), ("([a-z]+[a-z-])*", True), ("(é[^a]+)*", True), ("()*", False),
+    ("^[a-z0-9]+(?:-[a-z0-9]+)*$", False), ("^\\d+(\\.\\d+)*$", False), ("^([a-z]+-)*[a-z]+$", False),
+    ("^(\\w+, )*\\w+$", False), ("^(/[^/]+)+$", False), ("^(-a{2,3})*$", False), ("^([A-Z][a-z]+)+$", False),
     ("^[a-z]+-\\d+$", False), ("(\\d{3}-)+", False), ("a+b+c*", False), ("(ab)*", False), ("(", False),
 ])
 def test_a_pattern_that_could_take_for_ever_is_refused(pattern, slow):
     schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}
     assert any("take for ever" in text for text in schema_problems(schema)) is slow
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "-", "[a-b]", r"\w", ".", "[^-]"]),
+                          st.sampled_from(["", "+", "*", "{1,3}", "?"])), min_size=1, max_size=4))
+def test_a_pattern_that_is_let_through_is_quick_on_texts_that_nearly_fit(parts):
+    pattern = f"^({''.join(map(''.join, parts))})*$"
+    if not endless_patterns({"pattern": pattern}):
+        began = time.perf_counter()
+        for text in ("a" * 26 + "!", "-a" * 13 + "!", "a-" * 12 + "!", "ab" * 12 + "!", "aab-" * 8 + "!"):
+            re.match(pattern, text)
+        assert time.perf_counter() - began < 1

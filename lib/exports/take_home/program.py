@@ -55,7 +55,7 @@ IMPORTS = {"argparse": "import argparse", "json": "import json", "os": "import o
            "asdict": "from dataclasses import asdict", "dataclass": "from dataclasses import dataclass",
            "field": "from dataclasses import field", "partial": "from functools import partial",
            "Path": "from pathlib import Path", "math": "import math", "time": "import time",
-           "anthropic": "import anthropic"}
+           "anthropic": "import anthropic", "sys": "import sys"}
 REQUIREMENTS = "anthropic>=2.14,<3\njsonschema>=4.23,<5\n"
 
 
