@@ -151,7 +151,7 @@ def _drop_blanks(grid: Grid, notes: list[str]) -> None:
 def _take_header(name: str, grid: Grid, notes: list[str]) -> list[str]:
     if not grid.rows:
         raise UnreadableFile(f"{name} is empty: it holds no header and no rows")
-    at = _header_at(grid.rows[:50])
+    at = header_at(grid.rows[:50])
     if at:
         above = " | ".join(cell.strip() for row in grid.rows[:at] for cell in row if cell.strip())
         places = say_places(grid.unit, grid.places[:at])
@@ -173,8 +173,9 @@ def _take_header(name: str, grid: Grid, notes: list[str]) -> list[str]:
 _RULER = re.compile(r"[:+|]?[-=_─]{2,}[-=_─+|: ]*|")
 
 
-def _header_at(rows: Sequence[Sequence[str]]) -> int:
-    """Titles and group rows above a header fill few cells; the header is the first row about as full as is usual."""
+def header_at(rows: Sequence[Sequence[str]]) -> int:
+    """Which of the first rows is the header: titles and group rows above it fill few cells, so it is the first row about
+    as full as is usual."""
     filled = [sum(1 for cell in row if cell.strip()) for row in rows]
     usual = sorted(filled)[len(filled) // 2]
     enough = max(min(2, usual), 0.6 * usual)

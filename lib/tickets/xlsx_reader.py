@@ -7,6 +7,7 @@ import io
 import re
 import zipfile
 import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +17,7 @@ from xml.etree import ElementTree
 
 from lib.errors import UnreadableFile
 from lib.phrases import plural
-from lib.tickets.table import MAX_COLUMNS, Grid, Table, check_size, say_places, table_from_grid
+from lib.tickets.table import MAX_COLUMNS, Grid, Table, check_size, header_at, say_places, table_from_grid
 
 MAX_SHEETS = 500
 MAX_CHILDREN = 66_000   # Excel allows 16,384 cells in a row and 65,490 cell styles
@@ -66,6 +67,9 @@ class _Sheet:
     grid: Grid = field(default_factory=lambda: Grid([], [], "row"))
     no_value: list[str] = field(default_factory=list)       # cells with a formula but without a stored value
     rounded: list[str] = field(default_factory=list)        # numbers longer than Excel can hold
+    twice: list[str] = field(default_factory=list)          # places that two cells claim
+    hidden: list[str] = field(default_factory=list)         # rows
+    merged: list[str] = field(default_factory=list)         # cells that reach over several rows of data
 
 
 def _read_book(name: str, archive: zipfile.ZipFile, limit: int) -> list[Table]:
@@ -97,6 +101,14 @@ def _table(title: str, sheet: _Sheet, notes: list[str]) -> Table:
     if sheet.rounded:
         told.append(f"numbers of more than 15 digits, which Excel rounds: format such ids as text before saving "
                     f"({say_places('cell', sheet.rounded)})")
+    if sheet.merged:
+        told.append(f"{plural(len(sheet.merged), 'cell')} merged over several rows: each of these rows has the value "
+                    f"({say_places('cell', sheet.merged)})")
+    if sheet.hidden:
+        told.append(f"{plural(len(sheet.hidden), 'hidden row')} read too ({say_places('row', sheet.hidden)})")
+    if sheet.twice:
+        told.append(f"{plural(len(sheet.twice), 'place')} with two cells, the last one was read "
+                    f"({say_places('cell', sheet.twice)})")
     return table_from_grid(title, sheet.grid, told)
 
 
@@ -166,16 +178,56 @@ def _date(value: str, epoch: datetime) -> str:
 
 
 def _read_sheet(book: _Book, path: str) -> _Sheet:
-    sheet, number = _Sheet(), 0
+    sheet, number, merges = _Sheet(), 0, []
     with book.archive.open(path) as stream:
-        for element in _ends(stream, "row"):
+        for element in _ends(stream, "row", "mergeCell"):
+            if _tag(element) == "mergeCell":
+                merges += _merges(element.get("ref", ""))
+                if len(merges) > MAX_CHILDREN:
+                    raise ValueError(f"more than {MAX_CHILDREN:,} merged cells")
+                continue
             number = _row_number(element, number + 1)
             row = _row(book, sheet, element, number)
             if row:
                 sheet.grid.rows.append(row)
                 sheet.grid.places.append(number)
+                if element.get("hidden") in ("1", "true"):
+                    sheet.hidden.append(str(number))
             check_size(path, 0, len(sheet.grid.rows))
+    _fill_merged(book, sheet, merges)
     return sheet
+
+
+def _merges(reference: str) -> list[tuple[int, int, int]]:
+    """[(first row, last row, column)] of a cell such as B2:B5 that reaches over several rows, [] of any other."""
+    found = re.fullmatch(r"([A-Z]{1,3})(\d{1,8}):[A-Z]{1,3}(\d{1,8})", reference)
+    if not found or int(found[2]) >= int(found[3]):
+        return []
+    return [(int(found[2]), int(found[3]), _column(found[1], 1))]
+
+
+def _fill_merged(book: _Book, sheet: _Sheet, merges: list[tuple[int, int, int]]) -> None:
+    """Gives each row of data the value of a cell that is merged over it, as a person reads it. A header of several rows
+    stays as it is."""
+    rows, places = sheet.grid.rows, sheet.grid.places
+    if not merges or not rows or places != sorted(places):
+        return
+    header = places[header_at(rows[:50])]
+    header = max([header, *(last for first, last, _ in merges if first == header)])
+    for first, last, column in sorted(merges):
+        at = bisect_left(places, first)
+        if first <= header or at == len(places) or places[at] != first or len(rows[at]) < column:
+            continue
+        text = rows[at][column - 1]
+        below = [row for row in rows[at + 1:bisect_right(places, last)] if len(row) < column or not row[column - 1]]
+        book.text_left -= len(text) * len(below)
+        if book.text_left < 0:
+            raise UnreadableFile("the sheet repeats long texts too often: save it as CSV")
+        for row in below if text else ():
+            row.extend([""] * (column - len(row)))
+            row[column - 1] = text
+        if text and below:
+            sheet.merged.append(f"{_letters(column)}{first}")
 
 
 def _row_number(element: ElementTree.Element, expected: int) -> int:
@@ -200,6 +252,8 @@ def _row(book: _Book, sheet: _Sheet, element: ElementTree.Element, number: int) 
         if book.text_left < 0:
             raise UnreadableFile("the sheet repeats long texts too often: save it as CSV")
         row.extend([""] * (column - len(row)))
+        if row[column - 1]:
+            sheet.twice.append(f"{_letters(column)}{number}")
         row[column - 1] = text
     return row
 

@@ -100,6 +100,46 @@ def test_a_row_number_out_of_this_world_is_harmless():
     assert read_table("a.xlsx", data).rows == (("1", "x"),)
 
 
+def test_cells_merged_over_rows_of_data_are_the_value_of_each_of_them():
+    book = book_of(["id", "customer", "text"], ["1", "ACME", "late"], ["2", None, "lost"], ["3", None, "broken"],
+                   ["4", "Beta", "late"])
+    book.active.merge_cells("B2:B4")
+    table = read_table("a.xlsx", saved(book))
+    assert [row[1] for row in table.rows] == ["ACME", "ACME", "ACME", "Beta"]
+    assert "1 cell merged over several rows: each of these rows has the value (cell B2)" in table.notes
+
+
+def test_merged_cells_of_a_title_and_of_a_header_in_two_rows_change_nothing():
+    rows = (["Open tickets"], [], ["Ticket", None, "Message", None], ["No", "Opened", "Subject", "Text"],
+            ["K-1", "2026-10-01", "Hinge", "It snapped"], ["K-2", "2026-10-02", "Bulb", "It is dead"])
+    plain, merged = book_of(*rows), book_of(*rows)
+    for place in ("A1:D2", "A3:B3", "C3:D3"):
+        merged.active.merge_cells(place)
+    assert read_table("a.xlsx", saved(merged)) == read_table("a.xlsx", saved(plain))
+    rows = (["id", "customer", "text"], [None, None, None], ["1", "ACME", "late"], ["2", "Beta", "lost"])
+    merged = book_of(*rows)
+    for place in ("A1:A2", "B1:B2", "C1:C2"):
+        merged.active.merge_cells(place)
+    assert [row[0] for row in read_table("a.xlsx", saved(merged)).rows] == ["1", "2"]
+
+
+@pytest.mark.parametrize("places", ["A1:A1048576", "A2:XFD1048576", "A2", "A3:A2", "", "2:3", "A99999999:A999999999"])
+def test_a_merge_of_everything_or_of_nothing_is_survived(places):
+    data = saved(book_of(["id", "text"], ["1", "late"], [None, "lost"]))
+    merge = f'</sheetData><mergeCells><mergeCell ref="{places}"/></mergeCells>'.encode()
+    table = read_table("a.xlsx", with_part(data, SHEET, lambda xml: xml.replace(b"</sheetData>", merge)))
+    assert [row[1] for row in table.rows] == ["late", "lost"]
+
+
+def test_hidden_rows_and_two_cells_of_one_place_are_told():
+    book = book_of(["id", "text"], ["1", "late"], ["2", "lost"], ["3", "broken"])
+    book.active.row_dimensions[3].hidden = True
+    table = read_table("a.xlsx", with_part(saved(book), SHEET, lambda xml: xml.replace(b'r="B4"', b'r="A4"')))
+    assert [row[0] for row in table.rows] == ["1", "2", "broken"]
+    assert "1 hidden row read too (row 3)" in table.notes
+    assert "1 place with two cells, the last one was read (cell A4)" in table.notes
+
+
 def test_a_zip_bomb_is_refused_from_its_directory():
     row = b'<row><c t="inlineStr"><is><t>aaaaaaaa</t></is></c></row>'
     data = with_part(saved(book_of(["id", "body"])), SHEET,
