@@ -174,8 +174,8 @@ _RULER = re.compile(r"[:+|]?[-=_─]{2,}[-=_─+|: ]*|")
 
 
 def header_at(rows: Sequence[Sequence[str]]) -> int:
-    """Which of the first rows is the header: titles and group rows above it fill few cells, so it is the first row about
-    as full as is usual."""
+    """Which of the first rows is the header: titles and group rows above it fill few cells, so it is the first row that
+    is about as full as is usual."""
     filled = [sum(1 for cell in row if cell.strip()) for row in rows]
     usual = sorted(filled)[len(filled) // 2]
     enough = max(min(2, usual), 0.6 * usual)
