@@ -68,6 +68,7 @@ def test_two_clicks_on_run_start_one_group_and_a_stopped_run_resumes(page: Page)
 def test_what_is_typed_is_kept_when_the_next_click_leaves_the_page(page: Page):
     go_to(page, "Design")
     prompt = page.get_by_label("System prompt").first
+    expect(prompt).to_have_value(re.compile("label support tickets"))       # the box is in the page before its text is
     prompt.click()
     page.keyboard.press("Control+End")
     page.keyboard.type(" And be quick.")
