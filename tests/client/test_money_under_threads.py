@@ -120,7 +120,7 @@ def pressed(store: Store, server: Erratic, limits: Limits, seed: int, sizes: tup
 def test_a_dollar_is_never_exceeded(store: Store, seed: int, sizes: tuple[int, int]):
     server, limit = Erratic(seed), 1.0 if sizes[1] < 10_000 else 100.0
     endings = pressed(store, server, Limits(max_tokens=10**9, max_usd=limit), seed, sizes)
-    assert 0.5 * limit < server.billed_usd <= limit     # silence counts as dear as it can be, so some is left
+    assert 0.3 * limit < server.billed_usd <= limit     # silence counts as dear as it can be, so some is left
     assert all("is spent and the next call could cost" in str(ending) for ending in endings)
     told = store.totals("r").usd        # the rows hold what was reported; silence may have cost more
     assert told == pytest.approx(sum(row.usd or 0 for row in store.calls("r"))) and told <= server.billed_usd + 1e-9
