@@ -19,7 +19,7 @@ from lib.task import problems as task_problems
 from lib.task.advice import advice
 from lib.task.problems import TOOL_NAME
 from lib.tickets.visible import visible
-from lib.ui import connection, drafts, model_choice, own_tools, sizes, state
+from lib.ui import connection, drafts, model_choice, own_tools, set_aside, sizes, state
 
 STEP_TITLES = {
     "label": ("Label", "one call per ticket"),
@@ -173,7 +173,7 @@ def _advice(page: str, told: ToolText) -> None:
 def revert(page: str) -> None:
     """Drops every edit since the design was opened."""
     typed = state.desk()["drafts"]
-    _reset_button("Revert", f"{page}.revert", list({**typed, **_dropped()}), bool(typed),
+    _reset_button("Revert", f"{page}.revert", list({**typed, **set_aside.fields()}), bool(typed),
                   help="Back to the design as it was opened.")
 
 
@@ -264,32 +264,27 @@ def _nth_key(page: str, field: str, number: int) -> str:
 
 def _save(key: str, field: str) -> None:
     value = st.session_state[key]
-    _dropped().pop(field, None)
+    if field in (dropped := set_aside.fields()):
+        set_aside.keep_fields({name: typed for name, typed in dropped.items() if name != field})
     state.keep_drafts({field: None if value == drafts.value_of(state.base(), field) else value})
 
 
 def _reset(owned: list[str]) -> None:
-    """What was typed is kept in this session, for Undo."""
+    """What was typed is set aside, for Undo."""
     now = state.desk()["drafts"]
-    _dropped().update({field: now[field] for field in owned if field in now})
+    set_aside.keep_fields({**set_aside.fields(), **{field: now[field] for field in owned if field in now}})
     state.keep_drafts(dict.fromkeys(owned))
 
 
 def _undo(owned: list[str]) -> None:
-    state.keep_drafts({field: _dropped().pop(field) for field in owned if field in _dropped()})
-
-
-def _dropped() -> dict[str, Any]:
-    """What was typed on the design that is open, and reset."""
-    of, found = st.session_state.get("_dropped", (None, {}))
-    if of != state.desk()["opened"]:
-        of, found = st.session_state["_dropped"] = (state.desk()["opened"], {})
-    return found
+    typed = set_aside.fields()
+    set_aside.keep_fields({field: value for field, value in typed.items() if field not in owned})
+    state.keep_drafts({field: typed[field] for field in owned if field in typed})
 
 
 def _reset_button(label: str, key: str, owned: list[str], touched: bool, **options: Any) -> None:
     """Resets these fields; once they are reset, and until they are edited, it brings back what was typed."""
-    if not touched and any(field in _dropped() for field in owned):
+    if not touched and any(field in set_aside.fields() for field in owned):
         st.button(f"Undo {label.lower()}", key=f"{key}.undo", icon=":material/undo:", on_click=_undo, args=(owned,),
                   **options)
     else:

@@ -21,7 +21,7 @@ from lib.phrases import plural, some
 from lib.runs.store import SavedDesign
 from lib.runs.untrusted import Wrong
 from lib.tickets.visible import visible
-from lib.ui import drafts, editors, state
+from lib.ui import drafts, editors, set_aside, state
 from lib.ui import format as fmt
 
 LONGEST_NAME = 80       # characters
@@ -117,9 +117,9 @@ def _what_is_open(page: str) -> None:
                     width="content", help="Ten digits of all that a design holds, its name aside. A run tells which "
                                           "version it was made with.")
         st.text(f"{_kept_as(base)}{_edits()}", width="content")
-        if aside := _set_aside():
-            st.button(f"Back to the {plural(len(aside[1]), 'edit')} before", key=f"{page}.take_back", type="tertiary",
-                      icon=":material/undo:", on_click=_take_back,
+        if not state.is_edited() and (left := set_aside.designs()):
+            st.button(f"Back to the {plural(len(left[-1]['drafts']), 'edit')} before", key=f"{page}.take_back",
+                      type="tertiary", icon=":material/undo:", on_click=_take_back,
                       help="What was open before this one, with what you had edited in it.")
 
 
@@ -204,21 +204,17 @@ def _opened(popover: str, design: Design) -> None:
 
 
 def open_design(design: Design) -> None:
-    """Opens it; edits on the one before are set aside in this session."""
+    """Opens it; edits on the one before are set aside."""
     state.look_again()
-    before = state.desk()
-    st.session_state["_set_aside"] = (before["opened"], before["drafts"]) if before["drafts"] else None
+    set_aside.leave_design()
     state.open_design(design)
 
 
-def _set_aside() -> tuple[dict, dict] | None:
-    """What was open before, and its edits; while nothing was edited in what is open now."""
-    return None if state.is_edited() else st.session_state.get("_set_aside")
-
-
+@state.told
 def _take_back() -> None:
-    opened, edits = st.session_state.pop("_set_aside")
-    state.keep(opened=opened, drafts=edits)
+    state.look_again()
+    if set_aside.designs() and not state.is_edited():       # another tab may have been quicker
+        set_aside.back_to_design()
 
 
 def _ask(saved_id: int | None) -> None:

@@ -21,7 +21,7 @@ from lib.task.own_tools import try_query
 from lib.task.problems import PROPERTY_NAME, schema_problems
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
-from lib.ui import state
+from lib.ui import set_aside, state
 
 MOST_FIELDS = 20        # arguments that can be tried by hand
 MOST_TABLES = 30        # told one by one; more are counted
@@ -115,7 +115,7 @@ def _remove(key: str) -> None:
     now = state.desk()["drafts"]
     typed = {field: value for field, value in now.items() if field.startswith(f"tools.{key}.")}
     place = _list("added").index(key) if was_added(key) else None
-    st.session_state["_removed_tool"] = (state.desk()["opened"], key, typed, place)
+    set_aside.keep_tool(key, typed, place)
     if was_added(key):
         lists = {"added": [other for other in _list("added") if other != key] or None}
     else:
@@ -126,8 +126,10 @@ def _remove(key: str) -> None:
 @state.told
 def _bring_back() -> None:
     state.look_again()
-    key, typed, place = _removed()
-    st.session_state.pop("_removed_tool")
+    if not (found := _removed()):       # another tab was quicker
+        return
+    key, typed, place = found
+    set_aside.drop_tool()
     if place is not None:
         there = _list("added")
         lists = {"added": [*there[:place], key, *there[place:]]}
@@ -139,8 +141,8 @@ def _bring_back() -> None:
 def _removed() -> tuple[str, dict[str, Any], int | None] | None:
     """Key of the tool that was removed last from the design that is open, what was typed for it, and where it stood
     among those that were added since, None for one that the opened design has."""
-    of, *found = st.session_state.get("_removed_tool", (None,))
-    return tuple(found) if of == state.desk()["opened"] and found[0] not in _keys() else None
+    found = set_aside.tool()
+    return (found["key"], found["typed"], found["place"]) if found and found["key"] not in _keys() else None
 
 
 def _keys() -> set[str]:

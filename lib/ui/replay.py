@@ -11,7 +11,7 @@ import streamlit as st
 from lib.runs.store import Run, Wanted
 from lib.tickets.visible import visible
 from lib.ui import format as fmt
-from lib.ui import simulation, state
+from lib.ui import set_aside, simulation, state
 
 SPEEDS = {1.0: "as recorded", 10.0: "10 × faster", 30.0: "30 × faster", 0.0: "at once"}
 USUAL_SPEED = 10.0
@@ -82,8 +82,13 @@ def form(page: str) -> None:
         st.text(f"⚠ The {other} on the desk {'are' if other.startswith('data') else 'is'} not that run's, so a replay "
                 "will soon ask what was not recorded.")
         st.button("Put its data and design on the desk", key=f"{page}.replay.take", icon=":material/input:",
-                  on_click=state.put_on_desk, args=(now.runs[0],),
-                  help="They take the place of those on the desk, edits included.")
+                  on_click=_put_on_desk, args=(now.runs[0],),
+                  help="They take the place of those on the desk. Edits on the design stay one click away on Design.")
+
+
+def _put_on_desk(run: Run) -> None:
+    set_aside.leave_design()
+    state.put_on_desk(run)
 
 
 def told(run: Run) -> str:

@@ -204,7 +204,8 @@ def _stored_desk() -> dict[str, Any]:
 
 def _empty_desk() -> dict[str, Any]:
     return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {},
-            "connection": {}, "resumed": {}, "opened": {}, "picked": {}, "pinned": ""}
+            "connection": {}, "resumed": {}, "opened": {}, "picked": {}, "pinned": "",
+            "set_aside": {}}
 
 
 def _last_desk() -> str | None:

@@ -303,3 +303,43 @@ def test_many_designs_are_found_by_a_part_of_their_name(visit, store):
     app.text_input(key="design.designs.find").set_value("MANY trial 7").run()
     assert sorted(t.value for t in app.text if t.value.startswith("Trial")) == [
         "Trial 17 of many", "Trial 27 of many", "Trial 37 of many", "Trial 7 of many"]
+
+
+def test_edits_of_designs_that_were_left_come_back_after_a_crash_the_newest_first(visit, store):
+    store.save_design("d", "short", SHORT.version, {**SHORT.to_dict(), "name": "short"})
+    app = type_prompt(visit("design", desk="d"), "half done")
+    press(open_list(app), next(key for key in buttons(app, ".open") if "other" not in key))
+    prompt = next(t for t in app.text_area if t.key.startswith(PROMPT))
+    prompt.input("another edit").run()
+    press(open_list(app), "design.design.other_0.open")
+    again = visit("design", desk="d")
+    press(again, "design.take_back")
+    assert next(t for t in again.text_area if t.key.startswith(PROMPT)).value == "another edit"
+    press(again, "design.revert")
+    press(again, "design.take_back")
+    assert next(t for t in again.text_area if t.key.startswith(PROMPT)).value == "half done"
+    assert again.session_state["desk"]["opened"] == {}
+
+
+def test_what_was_reset_comes_back_after_a_crash(visit):
+    press(type_prompt(visit("design", desk="d"), "half done"), "design.revert")
+    again = visit("design", desk="d")
+    press(again, "design.revert.undo")
+    assert next(t for t in again.text_area if t.key.startswith(PROMPT)).value == "half done"
+    sound(again)
+
+
+@pytest.mark.parametrize("kept", [
+    {"designs": "x"}, {"designs": [1, {"opened": 1, "drafts": {}}]}, {"fields": 3}, {"fields": {"of": 1}}, {"tool": []},
+    {"tool": {"of": {}, "key": 3}}, {"tool": {"of": {}, "key": "own_1", "typed": {"k": 3}, "place": "x"}},
+    {"fields": {"of": {}, "steps.label.system": 7, "nothing": [1]}},
+    {"designs": [{"opened": {"x": 1}, "drafts": {"y": 2}}]},
+])
+def test_whatever_was_set_aside_by_another_hand_the_page_works(visit, store, kept):
+    store.save_desk("d", {"set_aside": kept})
+    app = visit("design", desk="d")
+    sound(app)
+    for key in ("design.take_back", "design.revert.undo", "design.undo_remove"):
+        if key in [button.key for button in app.button]:
+            press(app, key)
+            sound(app)

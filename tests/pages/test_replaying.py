@@ -86,6 +86,9 @@ def test_what_the_desk_holds_otherwise_is_told_and_can_be_put_right(visit, store
     app.button(key="run.replay.take").click().run()
     sound(app)
     assert "is not that run's" not in literal(app) and store.load_desk(desk)["drafts"] == {}
+    design = app.switch_page("pages/design.py").run()
+    design.button(key="design.take_back").click().run()
+    assert store.load_desk(desk)["drafts"] == {"k": 4}
 
 
 def test_the_design_of_an_edited_run_comes_back_whole(visit, store, sample):
