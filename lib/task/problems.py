@@ -66,6 +66,11 @@ def connection_problems(design: Design, source: str) -> list[Problem]:
     """What the design asks for that this source of answers ("simulated", "live", "server", "replay") does not have."""
     if source == "server" and design.output == "structured":
         return [Problem("output", "a local server holds no reply to a schema; choose to ask for JSON and validate it")]
+    if source == "simulated":
+        return [Problem(f"steps.{name}.model", f"the simulation has no model {step.model!r}; choose one of the list, "
+                                               "or a server that has it")
+                for name, step in design.steps.items()
+                if name in STEPS and step.model.strip() and not model(step.model).listed]
     return []
 
 

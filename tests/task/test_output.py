@@ -135,6 +135,13 @@ def test_an_effort_is_refused_while_editing_exactly_where_the_api_refuses_it(nam
         assert not found
 
 
+def test_a_model_that_the_simulation_has_not_is_told_while_editing():
+    design = DEFAULT.with_step("merge", model="llama-3.3")
+    assert [p.field for p in connection_problems(design, "simulated")] == ["steps.merge.model"]
+    assert connection_problems(design, "server") == connection_problems(design, "live") == []
+    assert connection_problems(DEFAULT.with_step("label", model="claude-haiku-4-5-20251001"), "simulated") == []
+
+
 def test_a_local_server_has_no_structured_output():
     assert [p.field for p in connection_problems(STRUCTURED, "server")] == ["output"]
     assert connection_problems(DEFAULT, "server") == connection_problems(STRUCTURED, "simulated") == []
