@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
 from typing import Any
@@ -29,6 +28,7 @@ from lib.usage.reported import Usage
 from lib.usage.tokens import Counted, counted, estimate_request
 from lib.usage.what_if import Exchange, Policy, Predicted, predict
 
+MOST_FOUND = 5_000      # figures kept of one recorded run
 # Fields that decide which data or how many replies there are: no run with the same replies can tell what they change.
 BEHAVIOUR = re.compile(r"k|tags|parallel_tools|keep_results|result_chars|limits\.max_turns|steps\.\w+\.effort")
 
@@ -181,31 +181,24 @@ def _together(parts: Sequence[Part], prices: Mapping[str, Any], hour: bool) -> T
 # --- a recorded run --------------------------------------------------------------------------------------------------
 
 
-def recorded(design: Design, exchanges: Callable[[], Sequence[Exchange]], steps: Iterable[str],
-             prices: Mapping[str, Any], found: MutableMapping[str, Taken] | None = None) -> Basis:
+def recorded(design: Design, exchanges: Sequence[Exchange], prices: Mapping[str, Any]) -> Basis:
     """What the calls of a run of `design` take when they are asked in the words of another one, and answered the same.
 
-    `steps` are those of the run, `prices` a snapshot with the models of the designs. Tokens are those that the
-    simulated API reports for such requests; dollars come from the what-if's prompt cache at the calls' own times, with
-    the replies' recorded lengths. `exchanges` is read once, and only for what is not in `found`, which is filled:
-    figures by a hash of what is asked, to be kept for this run and these prices.
+    `prices` is a snapshot with the models of the designs. Tokens are those that the simulated API reports for such
+    requests; dollars come from the what-if's prompt cache at the calls' own times, with the replies' recorded lengths.
+    What was worked out is kept: asked about another design, only the steps that it asks otherwise take time.
     """
-    return _Recorded(design, exchanges, tuple(steps), dict(prices), {} if found is None else found).taken
+    return _Recorded(design, exchanges, prices).taken
 
 
 class _Recorded:
-    def __init__(self, design: Design, exchanges: Callable[[], Sequence[Exchange]], steps: tuple[str, ...],
-                 prices: dict[str, Any], found: MutableMapping[str, Taken]):
+    def __init__(self, design: Design, exchanges: Sequence[Exchange], prices: Mapping[str, Any]):
         self._made_with = design
-        self._read = exchanges
-        self._steps = steps
-        self._prices = prices
-        self._found = found
+        self._exchanges = sorted(map(_counted_once, exchanges), key=lambda exchange: exchange.started)
+        self._steps = tuple(dict.fromkeys(exchange.step for exchange in self._exchanges))
+        self._prices = dict(prices)
+        self._found: dict[bytes, Taken] = {}
         self._messages: dict[tuple[int, str], Counted] = {}
-
-    @cached_property
-    def _exchanges(self) -> list[Exchange]:
-        return sorted(map(_counted_once, self._read()), key=lambda exchange: exchange.started)
 
     def taken(self, design: Design) -> dict[str, Taken]:
         sent = {step: asked_with(design, step) for step in self._steps if step in ASKS}
@@ -216,19 +209,28 @@ class _Recorded:
 
     def _asked_again(self, steps: Sequence[str], sent: Mapping[str, Any], names: Mapping[str, str],
                      caching: str) -> dict[str, Taken]:
+        """What the steps take whose calls may find each other's prompts in the prompt cache."""
         words = json.dumps([caching, [[step, sent.get(step)] for step in steps], names])
-        keys = {step: blake2b(f"{step} {words}".encode("utf-8", "replace")).hexdigest() for step in steps}
-        if any(key not in self._found for key in keys.values()):
-            around = {step: counted({**sent[step], "messages": []}) for step in steps if step in sent}
-            mine = [each for each in self._exchanges if each.step in steps]
-            asked = [self._asked(each, sent[each.step], around[each.step], names) if each.step in sent
-                     else _as_it_was(each) for each in mine]
-            if caching == OFF:      # then what a call holds does not matter beside its tokens
-                asked = [replace(each, request={**each.request, "messages": []}) for each in asked]
-            calls = predict(asked, Policy(caching=caching), self._prices).calls
-            self._found |= {keys[step]: _sum([call for each, call in zip(asked, calls, strict=True)
-                                              if each.step == step]) for step in steps}
-        return {step: self._found[key] for step, key in keys.items()}
+        keys = {step: blake2b(f"{step} {words}".encode("utf-8", "replace")).digest() for step in steps}
+        found = {step: self._found.get(key) for step, key in keys.items()}
+        if None in found.values():
+            found = self._worked_out(steps, sent, names, caching)
+            if len(self._found) > MOST_FOUND:
+                self._found.clear()
+            self._found |= {keys[step]: taken for step, taken in found.items()}
+        return found
+
+    def _worked_out(self, steps: Sequence[str], sent: Mapping[str, Any], names: Mapping[str, str],
+                    caching: str) -> dict[str, Taken]:
+        around = {step: counted({**sent[step], "messages": []}) for step in steps if step in sent}
+        mine = [each for each in self._exchanges if each.step in steps]
+        asked = [self._asked(each, sent[each.step], around[each.step], names) if each.step in sent
+                 else _as_it_was(each) for each in mine]
+        if caching == OFF:      # then what a call holds does not matter beside its tokens
+            asked = [replace(each, request={**each.request, "messages": []}) for each in asked]
+        calls = predict(asked, Policy(caching=caching), self._prices).calls
+        return {step: _sum([call for each, call in zip(asked, calls, strict=True) if each.step == step])
+                for step in steps}
 
     def _asked(self, exchange: Exchange, sent: Mapping[str, Any], around: Counted,
                names: Mapping[str, str]) -> Exchange:

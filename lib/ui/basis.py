@@ -17,7 +17,6 @@ from lib.runs.store import Run
 from lib.task.effect import Basis, Taken
 from lib.ui import own_prices, state
 
-MOST_FIGURES = 5_000    # of one run, some 1.5 MB
 MOST_CALLS = 2_000      # of a run that is asked again: all its requests are read and counted
 SHAPE_OF = {"label": "pipeline", "merge": "pipeline", "summary": "pipeline", "agent": "agent"}
 
@@ -54,30 +53,23 @@ def _prices(designs: Sequence[Design]) -> dict[str, Any]:
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _taken(path: str, held: str, data_id: str, prices: str, versions: tuple[str, ...], _runs: dict[str, Run],
            _designs: Sequence[Design], _data: state.Data) -> dict[str, dict[str, Taken]]:
-    """Version -> step -> what its calls take. Only figures are kept: what a deleted run said must be gone."""
+    """Version -> step -> what its calls take."""
     from lib.task.effect import expected
 
     at = json.loads(prices)
-    bases = [_asked_again(path, run, prices) for run in _runs.values()]
+    bases = [_asked_again(path, run.id, str(run.ended), prices, run) for run in _runs.values()]
     forecast = expected(_data.tickets, at) if len(_runs) < len(state.SHAPES) else lambda design: {}
     different = {design.version: design for design in _designs}
     return {version: _together(design, forecast, bases, _runs) for version, design in different.items()}
 
 
-def _asked_again(path: str, run: Run, prices: str) -> Basis:
+@state.held_until_deleted
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _asked_again(path: str, run_id: str, ended: str, prices: str, _run: Run) -> Basis:
+    """Holds the run's calls, so that an edit works out only what it touches."""
     from lib.task.effect import recorded
 
-    store, found = state.store(), _figures(path, run.id, str(run.ended), prices)
-    if len(found) > MOST_FIGURES:
-        found.clear()
-    steps = dict.fromkeys(row.step for row in store.calls(run.id) if not row.error)
-    return recorded(state.design_of(run), lambda: exchanges(store, run.id), steps, json.loads(prices), found)
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _figures(path: str, run_id: str, ended: str, prices: str) -> dict[str, Taken]:
-    """What is known of a run's steps in other words, so that an edit works out only what it touches."""
-    return {}
+    return recorded(state.design_of(_run), exchanges(state.store(), run_id), json.loads(prices))
 
 
 def _together(design: Design, forecast: Basis, bases: Sequence[Basis], runs: dict[str, Run]) -> dict[str, Taken]:

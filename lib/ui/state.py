@@ -617,10 +617,19 @@ def delete_everything() -> None:
     _forget_deleted()
 
 
+def held_until_deleted(cache: Any) -> Any:
+    """Marks a cache of what runs hold: it is cleared when runs are deleted."""
+    _held.append(cache)
+    return cache
+
+
+_held: list[Any] = [_seen, _report, _stored, _tickets_in, picked.made]
+
+
 def _forget_deleted() -> None:
     """What this process still holds of deleted runs goes too, and the desk no longer points at them."""
-    for held in (_seen, _report, _stored, _tickets_in, picked.made):
-        held.clear()
+    for cache in _held:
+        cache.clear()
     if shown_group() and not group():
         open_group("")
         st.query_params.pop("run", None)

@@ -123,8 +123,7 @@ def test_what_changes_the_replies_is_told_by_the_forecast_and_apart(compared):
 
 def test_the_sum_is_the_measured_one_of_the_newest_run(compared, store, sample):
     run = add_run(store, sample.tickets, sample.id, "agent", desk="d", priced=True)
-    basis = recorded(DEFAULT, lambda: exchanges(store, run.id), ["agent"], {"models": {}})
-    found = effects(basis, DEFAULT, EDITED)
+    found = effects(recorded(DEFAULT, exchanges(store, run.id), {"models": {}}), DEFAULT, EDITED)
     tokens = sum(each.tokens for each in found)
     assert tokens and added(each.usd for each in found) is None
     app = compared(drafts=EDITS)

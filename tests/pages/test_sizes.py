@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from reading import sound
 from seeds import add_run
 
+from lib.task import effect
 from lib.task.effect import Change, Taken
 from lib.task.forecast import first_requests
 from lib.ui import sizes, state
@@ -123,3 +126,16 @@ def test_growth_has_a_sign_and_its_product_is_right(before, after, told):
 def test_zero_is_neither_more_nor_less():
     assert (sizes.signed_tokens(0), sizes.signed_dollars(0.0), sizes.signed_dollars(None)) == ("±0", "±$0", "no price")
     assert (sizes.signed_tokens(-1_234), sizes.signed_tokens(43.25)) == ("−1,234", "+43.2")
+
+
+def test_what_is_held_of_a_run_for_its_sizes_goes_when_runs_are_deleted(visit, store, sample, monkeypatch):
+    def held():
+        gc.collect()
+        return [one for one in gc.get_objects() if type(one) is effect._Recorded]
+
+    run = add_run(store, sample.tickets, sample.id, "agent", desk="d", priced=True)
+    visit("design", desk="d")
+    assert held()
+    monkeypatch.setattr(state, "shown_group", str)
+    state.delete_runs([run.id])
+    assert store.runs() == [] and held() == []

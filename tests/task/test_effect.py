@@ -20,7 +20,7 @@ from lib.settings import load
 from lib.simulated import protocol
 from lib.task import SHAPES, effect
 from lib.task.default_design import default_design
-from lib.task.effect import BEHAVIOUR, Change, Effect, Taken, added, asked_with, effects, expected, path
+from lib.task.effect import BEHAVIOUR, Change, Effect, Taken, added, asked_with, effects, expected, path, recorded
 from lib.task.forecast import first_requests, forecast
 from lib.usage.prices import cost, prices_for
 from lib.usage.tokens import estimate_request
@@ -59,10 +59,6 @@ EDITS = {
         query="select plan from customers where customer_id = :customer_id"),
     "nothing that is sent": replace(PLAIN, name="other", workers=3, retries=2),
 }
-
-
-def recorded(design, calls, prices, found=None):
-    return effect.recorded(design, lambda: calls, dict.fromkeys(call.step for call in calls), prices, found)
 
 
 @pytest.fixture(scope="module")
@@ -191,23 +187,14 @@ def test_a_record_of_another_design_tells_the_same_effect_between_two_others(rec
     assert sum(each.tokens for each in effects(taken, one, other)) == measured[1] - measured[0]
 
 
-@pytest.mark.parametrize(("step", "asked_again"), [("label", {"label"}), ("merge", {"merge"})])
-def test_an_edit_works_out_only_the_step_it_touches(record, monkeypatch, step, asked_again):
-    calls, found, seen = record("pipeline"), {}, []
-    whole = recorded(PLAIN, calls, PRICES, found)(PLAIN)
+@pytest.mark.parametrize("step", ["label", "merge"])
+def test_an_edit_works_out_only_the_step_it_touches(record, monkeypatch, step):
+    taken, seen = recorded(PLAIN, record("pipeline"), PRICES), []
+    whole = taken(PLAIN)
     monkeypatch.setattr(effect, "predict", lambda asked, *more: seen.extend(asked) or predict(asked, *more))
-    again = recorded(PLAIN, calls, PRICES, found)(longer(PLAIN, step))
-    assert {each.step for each in seen} == asked_again
-    assert {each for each in whole if again[each] != whole[each]} == asked_again
-
-
-def test_what_is_known_is_told_without_the_calls():
-    def gone():
-        raise AssertionError("read")
-
-    found = {}
-    once = effect.recorded(PLAIN, list, ["label"], PRICES, found)(PLAIN)
-    assert effect.recorded(PLAIN, gone, ["label"], PRICES, found)(PLAIN) == once
+    again = taken(longer(PLAIN, step))
+    assert {each.step for each in seen} == {step}
+    assert {each for each in whole if again[each] != whole[each]} == {step}
 
 
 # --- field by field --------------------------------------------------------------------------------------------------
