@@ -32,7 +32,8 @@ _BOMS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codec
 _BLANK = b"\0\t\r\n "
 _LOOKED_AT = 8 * 2**20      # bytes in which other scripts are looked for
 _HIGH = re.compile(rb"[\x80-\xff]+")
-_WORD = re.compile(rb"[^\0-/]*[\x80-\xff]{3}[^\0-/]*")      # cut where no encoding has the middle of a character
+_WORD = re.compile(rb"[^\0-/]+")      # cut where no encoding has the middle of a character
+_RUN = re.compile(rb"[\x80-\xff]{3}")
 _WORDS = 2_000
 
 
@@ -109,8 +110,8 @@ def _of_another_script(data: bytes) -> str | None:
         return None
     from charset_normalizer import from_bytes
 
-    words = b" ".join(word[0] for word in islice(_WORD.finditer(head), _WORDS))
-    best = from_bytes(words, cp_isolation=_OTHER_SCRIPTS).best()
+    foreign = (word[0] for word in _WORD.finditer(head) if _RUN.search(word[0]))
+    best = from_bytes(b" ".join(islice(foreign, _WORDS)), cp_isolation=_OTHER_SCRIPTS).best()
     return best.encoding if best and best.encoding in ENCODINGS else None
 
 

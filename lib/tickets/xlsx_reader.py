@@ -21,6 +21,7 @@ from lib.tickets.table import MAX_COLUMNS, Grid, Table, check_size, header_at, s
 
 MAX_SHEETS = 500
 MAX_CHILDREN = 66_000   # Excel allows 16,384 cells in a row and 65,490 cell styles
+CELL = 100              # characters that a cell counts for beside its text, where a few bytes of a file fill many
 MAX_RATIO = 100         # unpacked : packed. Real sheets stay far below, padding reaches 1000
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, LookupError,
            ValueError, OverflowError, ElementTree.ParseError)
@@ -218,15 +219,17 @@ def _fill_merged(book: _Book, sheet: _Sheet, merges: list[tuple[int, int, int]])
         at = bisect_left(places, first)
         if first <= header or at == len(places) or places[at] != first or len(rows[at]) < column:
             continue
-        text = rows[at][column - 1]
-        below = [row for row in rows[at + 1:bisect_right(places, last)] if len(row) < column or not row[column - 1]]
-        book.text_left -= len(text) * len(below)
+        text, end = rows[at][column - 1], bisect_right(places, last)
+        if not text:
+            continue
+        book.text_left -= (len(text) + CELL) * (end - at)
         if book.text_left < 0:
             raise UnreadableFile("the sheet repeats long texts too often: save it as CSV")
-        for row in below if text else ():
+        below = [row for row in rows[at + 1:end] if len(row) < column or not row[column - 1]]
+        for row in below:
             row.extend([""] * (column - len(row)))
             row[column - 1] = text
-        if text and below:
+        if below:
             sheet.merged.append(f"{_letters(column)}{first}")
 
 

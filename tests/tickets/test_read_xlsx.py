@@ -1,6 +1,7 @@
 """Workbooks: the right sheet and header row, ids as they look, and nothing unpacked that would be huge."""
 
 import io
+import time
 import tracemalloc
 import zipfile
 from datetime import datetime
@@ -129,6 +130,16 @@ def test_a_merge_of_everything_or_of_nothing_is_survived(places):
     merge = f'</sheetData><mergeCells><mergeCell ref="{places}"/></mergeCells>'.encode()
     table = read_table("a.xlsx", with_part(data, SHEET, lambda xml: xml.replace(b"</sheetData>", merge)))
     assert [row[1] for row in table.rows] == ["late", "lost"]
+
+
+def test_merges_that_lie_over_each_other_take_no_time():
+    data = saved(book_of(["id", "text"], *(["1" if not n else None, f"late {n}"] for n in range(3_000))))
+    merges = "".join(f'<mergeCell ref="A2:A{1_000 + n % 2_000}"/>' for n in range(60_000))
+    began = time.perf_counter()
+    with pytest.raises(UnreadableFile, match="repeats long texts too often"):
+        read_xlsx("a.xlsx", with_part(data, SHEET, lambda xml: xml.replace(
+            b"</sheetData>", f"</sheetData><mergeCells>{merges}</mergeCells>".encode())), 2**22)
+    assert time.perf_counter() - began < 20
 
 
 def test_hidden_rows_and_two_cells_of_one_place_are_told():
