@@ -40,7 +40,8 @@ def _repeats(parsed: Any, inside: bool, any_case: bool) -> bool:
             low, high, body = of
             if inside and low != high:
                 return True
-            if not (not inside and not any_case and _set_apart(body)) and _repeats(body, inside or high > 1, any_case):
+            apart = not inside and not any_case and _set_apart(body)
+            if not apart and _repeats(body, inside or high > 1, any_case):
                 return True
         elif any(_repeats(part, inside, any_case) for part in _parts(of)):
             return True

@@ -13,20 +13,22 @@ from lib.errors import UnreadableFile
 from lib.phrases import plural
 from lib.tickets.other_kinds import refuse_other_kinds
 
-# What a person can choose where the guess is wrong: Python's name of the codec -> how it is called. The first half is
-# never guessed beside cp1252: no rule tells them apart in a text that is mostly plain letters.
-ENCODINGS = {
+# Python's name of a codec -> how it is called. Of the first, cp1252 is guessed: no rule tells them apart in a text that
+# is mostly plain letters.
+_MOSTLY_PLAIN = {
     "utf-8": "UTF-8", "cp1252": "Western (Windows-1252)", "latin-1": "Western (ISO 8859-1)",
     "mac_roman": "Western (Mac)", "cp850": "Western (DOS)",
     "cp1250": "Central European (Windows-1250)", "iso8859_2": "Central European (ISO 8859-2)",
     "cp1254": "Turkish (Windows-1254)", "cp1257": "Baltic (Windows-1257)", "cp1258": "Vietnamese (Windows-1258)",
+}
+_OTHER_SCRIPTS = {
     "cp932": "Japanese (Shift-JIS)", "euc_jp": "Japanese (EUC-JP)", "iso2022_jp": "Japanese (ISO-2022-JP)",
     "gb18030": "Simplified Chinese (GB 18030)", "big5hkscs": "Traditional Chinese (Big5)", "cp949": "Korean (EUC-KR)",
     "cp1251": "Cyrillic (Windows-1251)", "koi8_r": "Cyrillic (KOI8-R)", "cp866": "Cyrillic (DOS)",
     "mac_cyrillic": "Cyrillic (Mac)", "iso8859_5": "Cyrillic (ISO 8859-5)", "cp1253": "Greek (Windows-1253)",
     "cp1255": "Hebrew (Windows-1255)", "cp1256": "Arabic (Windows-1256)", "cp874": "Thai (Windows-874)",
 }
-_OTHER_SCRIPTS = list(ENCODINGS)[list(ENCODINGS).index("cp932"):]
+ENCODINGS = _MOSTLY_PLAIN | _OTHER_SCRIPTS      # what a person can choose where the guess is wrong
 _BOMS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")]
 _BLANK = b"\0\t\r\n "
@@ -111,8 +113,8 @@ def _of_another_script(data: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
     foreign = (word[0] for word in _WORD.finditer(head) if _RUN.search(word[0]))
-    best = from_bytes(b" ".join(islice(foreign, _WORDS)), cp_isolation=_OTHER_SCRIPTS).best()
-    return best.encoding if best and best.encoding in ENCODINGS else None
+    best = from_bytes(b" ".join(islice(foreign, _WORDS)), cp_isolation=list(_OTHER_SCRIPTS)).best()
+    return best.encoding if best and best.encoding in _OTHER_SCRIPTS else None
 
 
 def _checked(data: bytes, codec: str, note: str) -> Encoding:

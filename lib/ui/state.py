@@ -204,8 +204,7 @@ def _stored_desk() -> dict[str, Any]:
 
 def _empty_desk() -> dict[str, Any]:
     return {"drafts": {}, "data_id": "", "group": "", "shapes": list(SHAPES), "simulation": {}, "prices": {},
-            "connection": {}, "resumed": {}, "opened": {}, "picked": {}, "pinned": "",
-            "set_aside": {}}
+            "connection": {}, "resumed": {}, "opened": {}, "picked": {}, "pinned": "", "set_aside": {}}
 
 
 def _last_desk() -> str | None:
