@@ -8,7 +8,8 @@ frame.page("design")
 found, size = editors.refresh_problems(), sizes.OfDesign()
 
 library.bar("design")
-st.caption("Everything here is filled in and works. Change what you like; nothing is sent before you press Run.")
+works = "" if found else "Everything here is filled in and works. "
+st.caption(f"{works}Change what you like; nothing is sent before you press Run.")
 if found:
     with st.container(border=True):
         st.markdown("**This design cannot run yet**")

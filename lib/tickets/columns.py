@@ -132,14 +132,19 @@ def _is_short(table: Table, column: str) -> bool:
     return sum(map(len, cells)) <= _LONGEST_LABEL * len(cells)
 
 
+# Letters of scripts without spaces between words; each says as much as three of an alphabet.
+_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WRITTEN = re.compile(rf" |{_DENSE.pattern}{{6}}")
+
+
 @dataclass(frozen=True)
 class _Shape:
     """What the sampled cells of one column look like; shares are of the cells that hold something."""
 
     column: str
     filled: float
-    length: float       # mean characters
-    spaced: float       # share that is text with a space, and no JSON
+    length: float       # mean characters, as if written in an alphabet
+    spaced: float       # share that is text of several words, and no JSON
     varied: float       # different values : cells
     dated: float        # share that begins like a date
     counts: bool        # every cell is digits only, as GitHub's "comments"
@@ -152,12 +157,17 @@ def _shapes(table: Table) -> list[_Shape]:
         cells = [text for row in table.rows[:SAMPLE] if (text := row[at].strip())]
         n = len(cells)
         if n:
-            found.append(_Shape(column, n / min(SAMPLE, len(table.rows)), sum(map(len, cells)) / n,
-                                sum(" " in c and c[0] not in "[{" for c in cells) / n, len(set(cells)) / n,
+            found.append(_Shape(column, n / min(SAMPLE, len(table.rows)), sum(map(_length, cells)) / n,
+                                sum(bool(_WRITTEN.search(c)) and c[0] not in "[{" for c in cells) / n,
+                                len(set(cells)) / n,
                                 sum(bool(_DATE.match(c)) for c in cells) / n,
                                 all(c.isdecimal() for c in cells),
                                 all(len(c) <= 40 and _CODE.fullmatch(c) for c in cells)))
     return found
+
+
+def _length(cell: str) -> int:
+    return len(cell) if cell.isascii() else len(cell) + 2 * len(_DENSE.findall(cell))
 
 
 def _longest_text(found: dict[str, str | None], shapes: list[_Shape]) -> str | None:

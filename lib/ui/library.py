@@ -17,7 +17,7 @@ from lib import design_file
 from lib.design import Design
 from lib.errors import DesignError, InputError
 from lib.exports import take_home
-from lib.phrases import plural, some
+from lib.phrases import some
 from lib.runs.store import SavedDesign
 from lib.runs.untrusted import Wrong
 from lib.tickets.visible import visible
@@ -118,7 +118,8 @@ def _what_is_open(page: str) -> None:
                                           "version it was made with.")
         st.text(f"{_kept_as(base)}{_edits()}", width="content")
         if not state.is_edited() and (left := set_aside.designs()):
-            st.button(f"Back to the {plural(len(left[-1]['drafts']), 'edit')} before", key=f"{page}.take_back",
+            edits = len(left[-1]["drafts"])
+            st.button(f"Back to the {'edit' if edits == 1 else f'{edits} edits'} before", key=f"{page}.take_back",
                       type="tertiary", icon=":material/undo:", on_click=_take_back,
                       help="What was open before this one, with what you had edited in it.")
 

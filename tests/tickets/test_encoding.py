@@ -51,6 +51,12 @@ def test_texts_of_other_scripts_are_read_as_they_were_written(script, codec, kin
     assert any("read as" in note for note in table.notes)
 
 
+@pytest.mark.parametrize("script", ["Japanese", "Chinese", "Taiwanese", "Korean", "Russian"])
+def test_the_text_is_found_though_its_words_stand_without_spaces(script):
+    table = read_table("a.csv", TEXTS[script].encode())
+    assert guess_columns(table).body == table.columns[2]
+
+
 @pytest.mark.parametrize("text", WESTERN)
 def test_western_texts_are_still_taken_for_windows_1252(text):
     assert find_encoding("a.csv", text.encode("cp1252")).codec == "cp1252"
